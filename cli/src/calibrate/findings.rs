@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn path(number: u64, mbits: u64, millis: u64) -> MeasuredPath {
-        let model = StreamModel { a: 0.001, lack: 0.6, growth: Growth::Parabola };
+        let model = StreamModel { a: 0.001, saturation_loss: 0.6, growth: Growth::Parabola };
         let (available, round_trip) = (BitsPerSec(mbits * 1_000_000), Duration::from_millis(millis));
         let best = model.streams(available, round_trip);
         let sample = |streams| {
@@ -129,7 +129,10 @@ mod tests {
     fn the_network_and_each_path_get_their_model() {
         let findings = Findings::of(vec![path(2, 50, 60), path(3, 100, 100)]).expect("a fit");
         let network = findings.file().network();
-        assert!((network.a - 0.001).abs() < 1e-5 && (network.lack - 0.6).abs() < 0.02, "{network:?}");
+        assert!(
+            (network.a - 0.001).abs() < 1e-5 && (network.saturation_loss - 0.6).abs() < 0.02,
+            "{network:?}"
+        );
         let own = findings.file().paths();
         assert!(own.values().all(|model| (model.a - 0.001).abs() < 5e-5) && !own.is_empty(), "{own:?}");
         let text = findings.text();

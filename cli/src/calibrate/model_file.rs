@@ -84,7 +84,7 @@ impl ModelFile {
 
 impl Fitted {
     const fn model(self) -> StreamModel {
-        StreamModel { a: self.a, lack: self.saturation_loss, growth: self.growth }
+        StreamModel { a: self.a, saturation_loss: self.saturation_loss, growth: self.growth }
     }
 
     /// Whether both bounds are known.
@@ -97,7 +97,12 @@ impl From<Fit> for Fitted {
     fn from(fit: Fit) -> Self {
         let [low, high] = fit.a_between;
         let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-        Self { a: fit.model.a, saturation_loss: fit.model.lack, growth: fit.model.growth, a_between }
+        Self {
+            a: fit.model.a,
+            saturation_loss: fit.model.saturation_loss,
+            growth: fit.model.growth,
+            a_between,
+        }
     }
 }
 

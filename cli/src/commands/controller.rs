@@ -177,8 +177,9 @@ fn access(run: &Run) -> anyhow::Result<Access> {
 }
 
 fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
-    let lack = if run.streams_growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
-    let given = StreamModel { a: run.streams_a, lack, growth: run.streams_growth };
+    let saturation_loss =
+        if run.streams_growth == Growth::Line { 1.0 } else { StreamModel::default().saturation_loss };
+    let given = StreamModel { a: run.streams_a, saturation_loss, growth: run.streams_growth };
     let measured = run.stream_model.as_deref().map(ModelFile::read).transpose().exit_with(Code::Usage)?;
     let model = measured.as_ref().map_or(given, ModelFile::network);
     Ok(Settings {

@@ -104,12 +104,12 @@ fn best_model(curves: &[&Curve], growth: Growth) -> (StreamModel, f64) {
     let widest = curves.iter().map(|curve| curve.product).fold(1e-9, f64::max);
     let most = curves.iter().flat_map(|curve| &curve.points).map(|it| it.0).max().unwrap_or(1) as f64;
     let mut a = range(widest, most);
-    let mut lack = [0.0, 1.0];
-    let mut best = (StreamModel { a: a[0].exp(), lack: 0.0, growth }, f64::INFINITY);
+    let mut saturation_loss = [0.0, 1.0];
+    let mut best = (StreamModel { a: a[0].exp(), saturation_loss: 0.0, growth }, f64::INFINITY);
     for _ in 0..6 {
         for (x, y) in (0..=STEPS).flat_map(|x| (0..=STEPS).map(move |y| (x, y))) {
             let at = |range: [f64; 2], step| range[0] + (range[1] - range[0]) * step as f64 / STEPS as f64;
-            let model = StreamModel { a: at(a, x).exp(), lack: at(lack, y), growth };
+            let model = StreamModel { a: at(a, x).exp(), saturation_loss: at(saturation_loss, y), growth };
             let error = squares(curves, model);
             if error < best.1 {
                 best = (model, error);
@@ -119,7 +119,7 @@ fn best_model(curves: &[&Curve], growth: Growth) -> (StreamModel, f64) {
             let width = (range[1] - range[0]) / 8.0;
             [(value - width).max(range[0]), (value + width).min(range[1])]
         };
-        (a, lack) = (near(a, best.0.a.ln()), near(lack, best.0.lack));
+        (a, saturation_loss) = (near(a, best.0.a.ln()), near(saturation_loss, best.0.saturation_loss));
     }
     let count: usize = curves.iter().map(|curve| curve.points.len()).sum();
     (best.0, (best.1 / count.max(1) as f64).sqrt())
@@ -131,7 +131,7 @@ fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
         .iter()
         .map(|curve| {
             let best = (model.a * curve.product).max(1.0);
-            // Where the lack is 1, zero streams carry nothing: the logarithm stays finite.
+            // Where the saturation_loss is 1, zero streams carry nothing: the logarithm stays finite.
             let left =
                 |(streams, goodput): &(usize, f64)| goodput - model.efficiency(*streams, best).max(1e-3).ln();
             let mean = curve.points.iter().map(left).sum::<f64>() / curve.points.len() as f64;
@@ -173,9 +173,9 @@ fn profile(curve: &Curve, StreamModel { a, growth, .. }: StreamModel, error: f64
     }
 }
 
-/// The squares with the best fitting lack, found by cutting a third of the range again and again.
+/// The squares with the best fitting saturation_loss, found by cutting a third of the range again and again.
 fn least_squares(curve: &Curve, a: f64, growth: Growth) -> f64 {
-    let of = |lack: f64| squares(&[curve], StreamModel { a, lack, growth });
+    let of = |saturation_loss: f64| squares(&[curve], StreamModel { a, saturation_loss, growth });
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..THIRDS {
         let third = (high - low) / 3.0;

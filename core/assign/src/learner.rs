@@ -8,9 +8,9 @@ use crate::fit::{Sample, fit};
 use crate::model::StreamModel;
 
 /// The greatest number of paths that are learned.
-const MOST_PATHS: usize = 1_024;
+const MAX_PATHS: usize = 1_024;
 /// The greatest number of stream counts that are kept of a path.
-const MOST_COUNTS: usize = 64;
+const MAX_COUNTS: usize = 64;
 /// The least number of stream counts for a model.
 const ENOUGH: usize = 5;
 /// The greatest goodput decays with every later sample of as many streams, since paths change.
@@ -36,11 +36,11 @@ struct Seen {
 impl Learner {
     /// Records the goodput of some streams over a path, which its switches identify.
     pub fn observe(&mut self, switches: &[DatapathId], sample: Sample) {
-        if !self.paths.contains_key(switches) && self.paths.len() >= MOST_PATHS {
+        if !self.paths.contains_key(switches) && self.paths.len() >= MAX_PATHS {
             return;
         }
         let seen = self.paths.entry(switches.to_vec()).or_default();
-        if !seen.by_streams.contains_key(&sample.streams) && seen.by_streams.len() >= MOST_COUNTS {
+        if !seen.by_streams.contains_key(&sample.streams) && seen.by_streams.len() >= MAX_COUNTS {
             return;
         }
         let before = seen.by_streams.get(&sample.streams).map_or(0.0, |it| it.goodput.as_f64() * FADING);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::model::Growth;
 
-    const MODEL: StreamModel = StreamModel { a: 0.001, lack: 0.8, growth: Growth::Parabola };
+    const MODEL: StreamModel = StreamModel { a: 0.001, saturation_loss: 0.8, growth: Growth::Parabola };
 
     fn sample(streams: usize, share: f64) -> Sample {
         let (available, round_trip) = (BitsPerSec(100_000_000), Duration::from_millis(80));
@@ -133,11 +133,11 @@ mod tests {
     #[test]
     fn its_memory_is_bounded() {
         let mut learner = Learner::default();
-        for number in 0..2 * MOST_PATHS as u64 {
+        for number in 0..2 * MAX_PATHS as u64 {
             learner.observe(&path(number), sample(1, 1.0));
         }
-        (1..=2 * MOST_COUNTS).for_each(|streams| learner.observe(&path(7), sample(streams, 1.0)));
-        assert_eq!(learner.paths.len(), MOST_PATHS);
-        assert_eq!(learner.paths[&path(7)].by_streams.len(), MOST_COUNTS);
+        (1..=2 * MAX_COUNTS).for_each(|streams| learner.observe(&path(7), sample(streams, 1.0)));
+        assert_eq!(learner.paths.len(), MAX_PATHS);
+        assert_eq!(learner.paths[&path(7)].by_streams.len(), MAX_COUNTS);
     }
 }

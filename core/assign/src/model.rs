@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017,
 /// equation 4): its square is a parabola in n, with its peak at n = a·B·R. The paper keeps only the position of the
-/// peak, `a`. This model also keeps the height at which the curve begins, as `lack`. Where windows limit a stream,
+/// peak, `a`. This model also keeps the height at which the curve begins, as `saturation_loss`. Where windows limit a stream,
 /// goodput grows in a [line](Growth::Line), and `a` is one over the window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamModel {
@@ -19,7 +19,7 @@ pub struct StreamModel {
     pub a: f64,
     /// The missing part of the goodput where the curve begins, squared on a parabola: from 0, where one stream carries
     /// as much as many, to 1.
-    pub lack: f64,
+    pub saturation_loss: f64,
     /// The form of the curve from there to the peak.
     #[serde(default)]
     pub growth: Growth,
@@ -72,15 +72,15 @@ pub enum ModelError {
     /// `a` is not a positive number.
     #[error("a is {0}: it is a positive number, such as 0.0015")]
     A(f64),
-    /// `lack` is not a number from 0 to 1.
-    #[error("the lack is {0}: it is a number from 0 to 1")]
-    Lack(f64),
+    /// `saturation_loss` is not a number from 0 to 1.
+    #[error("the saturation loss is {0}: it is a number from 0 to 1")]
+    SaturationLoss(f64),
 }
 
 /// The values that Huang et al. fitted in their laboratory.
 impl Default for StreamModel {
     fn default() -> Self {
-        Self { a: 0.001_495, lack: 0.1, growth: Growth::Parabola }
+        Self { a: 0.001_495, saturation_loss: 0.1, growth: Growth::Parabola }
     }
 }
 
@@ -93,8 +93,8 @@ impl StreamModel {
         if !(self.a.is_finite() && self.a > 0.0) {
             return Err(ModelError::A(self.a));
         }
-        if !(0.0..=1.0).contains(&self.lack) {
-            return Err(ModelError::Lack(self.lack));
+        if !(0.0..=1.0).contains(&self.saturation_loss) {
+            return Err(ModelError::SaturationLoss(self.saturation_loss));
         }
         Ok(self)
     }
@@ -112,8 +112,8 @@ impl StreamModel {
         }
         let missing = (1.0 - streams as f64 / best).max(0.0);
         match self.growth {
-            Growth::Parabola => (1.0 - self.lack * missing * missing).sqrt(),
-            Growth::Line => 1.0 - self.lack * missing,
+            Growth::Parabola => (1.0 - self.saturation_loss * missing * missing).sqrt(),
+            Growth::Line => 1.0 - self.saturation_loss * missing,
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn more_streams_carry_more_until_there_are_enough() {
         for growth in [Growth::Parabola, Growth::Line] {
-            let model = StreamModel { a: 0.001, lack: 1.0, growth };
+            let model = StreamModel { a: 0.001, saturation_loss: 1.0, growth };
             let shares: Vec<_> = (0..=20).map(|streams| model.efficiency(streams, 8.0)).collect();
             assert_eq!(shares[0], 0.0);
             assert!(shares[..=8].windows(2).all(|pair| pair[0] < pair[1]), "{shares:?}");
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn streams_that_windows_limit_carry_one_window_each_round_trip() {
         let window = 83_600.0;
-        let model = StreamModel { a: 1e9 / (window * 8.0) / 1e6, lack: 1.0, growth: Growth::Line };
+        let model = StreamModel { a: 1e9 / (window * 8.0) / 1e6, saturation_loss: 1.0, growth: Growth::Line };
         let (rate, round_trip) = (BitsPerSec(100_000_000), Duration::from_millis(100));
         let best = model.streams(rate, round_trip);
         let three = rate.as_f64() * model.efficiency(3, best);
@@ -175,8 +175,11 @@ mod tests {
         for a in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(StreamModel { a, ..StreamModel::default() }.checked().is_err(), "{a}");
         }
-        for lack in [-0.1, 1.1, f64::NAN] {
-            assert!(StreamModel { lack, ..StreamModel::default() }.checked().is_err(), "{lack}");
+        for saturation_loss in [-0.1, 1.1, f64::NAN] {
+            assert!(
+                StreamModel { saturation_loss, ..StreamModel::default() }.checked().is_err(),
+                "{saturation_loss}"
+            );
         }
     }
 }

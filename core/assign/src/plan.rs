@@ -147,22 +147,22 @@ mod tests {
 
     #[test]
     fn a_link_of_two_paths_counts_once() {
-        let model = StreamModel { a: 0.001, lack: 0.1, growth: Growth::Parabola };
+        let model = StreamModel { a: 0.001, saturation_loss: 0.1, growth: Growth::Parabola };
         let shared = [candidate(model, 100, &[(1, 100)]), candidate(model, 100, &[(1, 100), (2, 100)])];
         assert_eq!(plan(&shared, None).weights, [5.0, 5.0]);
     }
 
     #[test]
     fn one_stream_takes_the_path_on_which_it_carries_most() {
-        let lossy = StreamModel { a: 0.001_495, lack: 1.0, growth: Growth::Parabola };
+        let lossy = StreamModel { a: 0.001_495, saturation_loss: 1.0, growth: Growth::Parabola };
         assert_eq!(used(&plan(&topology_b(lossy), Some(1))), [1], "a short path");
-        let clean = StreamModel { a: 0.001_495, lack: 0.1, growth: Growth::Parabola };
+        let clean = StreamModel { a: 0.001_495, saturation_loss: 0.1, growth: Growth::Parabola };
         assert_eq!(used(&plan(&topology_b(clean), Some(1))), [0], "the wide path");
     }
 
     #[test]
     fn paths_that_add_nothing_are_left_out_while_streams_are_few() {
-        let model = StreamModel { a: 0.001, lack: 1.0, growth: Growth::Parabola };
+        let model = StreamModel { a: 0.001, saturation_loss: 1.0, growth: Growth::Parabola };
         let paths = [candidate(model, 100, &[(1, 100)]), candidate(model, 150, &[(1, 100), (2, 100)])];
         assert_eq!(used(&plan(&paths, Some(4))), [0]);
         assert_eq!(used(&plan(&paths, None)), [0, 1]);
@@ -189,11 +189,12 @@ mod tests {
 
     #[test]
     fn no_other_way_to_deal_few_streams_promises_more() {
-        let lacks = [0.0, 0.1, 0.5, 0.9, 1.0];
-        let models =
-            lacks.iter().flat_map(|lack| [Growth::Parabola, Growth::Line].map(|growth| (*lack, growth)));
-        for (lack, growth) in models {
-            let candidates = topology_b(StreamModel { a: 0.001_495, lack, growth });
+        let losses = [0.0, 0.1, 0.5, 0.9, 1.0];
+        let models = losses.iter().flat_map(|saturation_loss| {
+            [Growth::Parabola, Growth::Line].map(|growth| (*saturation_loss, growth))
+        });
+        for (saturation_loss, growth) in models {
+            let candidates = topology_b(StreamModel { a: 0.001_495, saturation_loss, growth });
             for streams in 1..=22 {
                 let ours = promised(&candidates, &distributed(&plan(&candidates, Some(streams)), streams));
                 let others = (0..=streams).flat_map(|one| (0..=streams - one).map(move |two| [one, two]));
@@ -202,7 +203,7 @@ mod tests {
                     .fold(0.0, f64::max);
                 assert!(
                     ours * WORTH.powi(2) >= best,
-                    "{streams} streams, {lack}, {growth}: {ours}, and {best} can be had"
+                    "{streams} streams, {saturation_loss}, {growth}: {ours}, and {best} can be had"
                 );
             }
         }
@@ -210,14 +211,15 @@ mod tests {
 
     #[test]
     fn the_first_stream_of_a_path_counts_most_where_one_fills_much() {
-        let candidates = topology_b(StreamModel { a: 0.001_495, lack: 0.1, growth: Growth::Parabola });
+        let candidates =
+            topology_b(StreamModel { a: 0.001_495, saturation_loss: 0.1, growth: Growth::Parabola });
         let counts = |streams| distributed(&plan(&candidates, Some(streams)), streams);
         assert_eq!([3, 12, 22].map(counts), [[1, 1, 1], [8, 2, 2], [18, 2, 2]]);
     }
 
     #[test]
     fn streams_that_windows_limit_go_where_answers_come_soonest_until_there_are_enough() {
-        let candidates = topology_b(StreamModel { a: 0.001_495, lack: 1.0, growth: Growth::Line });
+        let candidates = topology_b(StreamModel { a: 0.001_495, saturation_loss: 1.0, growth: Growth::Line });
         let counts = |streams| distributed(&plan(&candidates, Some(streams)), streams);
         assert_eq!([2, 4, 12, 22].map(counts), [[0, 2, 0], [0, 2, 2], [8, 2, 2], [18, 2, 2]]);
     }

@@ -59,10 +59,13 @@ fn the_papers_measurements_give_the_papers_a() {
 fn the_model_that_made_samples_is_found() {
     let parabolas = [(0.000_5, 0.9), (0.001, 0.3), (0.001_5, 0.1)].map(|it| (it, Growth::Parabola));
     let lines = [(0.000_5, 1.0), (0.001, 0.6)].map(|it| (it, Growth::Line));
-    for ((a, lack), growth) in parabolas.into_iter().chain(lines) {
-        let model = StreamModel { a, lack, growth };
+    for ((a, saturation_loss), growth) in parabolas.into_iter().chain(lines) {
+        let model = StreamModel { a, saturation_loss, growth };
         let exact = fit(&made(model, 0)).expect("enough samples").model;
-        assert!((exact.a / a - 1.0).abs() < 0.01 && (exact.lack / lack - 1.0).abs() < 0.02, "{exact:?}");
+        assert!(
+            (exact.a / a - 1.0).abs() < 0.01 && (exact.saturation_loss / saturation_loss - 1.0).abs() < 0.02,
+            "{exact:?}"
+        );
         assert_eq!(exact.growth, growth, "{exact:?}");
         let fitted = fit(&made(model, 2)).expect("enough samples");
         let [low, high] = fitted.a_between;
@@ -74,7 +77,7 @@ fn the_model_that_made_samples_is_found() {
 #[test]
 fn one_path_tells_its_own_a_and_how_sure_that_is() {
     let of = |noise, streams| {
-        let mut one = made(StreamModel { a: 0.001, lack: 0.5, growth: Growth::Parabola }, noise);
+        let mut one = made(StreamModel { a: 0.001, saturation_loss: 0.5, growth: Growth::Parabola }, noise);
         one.retain(|it| it.available.0 == 50_000_000 && it.round_trip == Duration::from_millis(120));
         one.retain(|it| it.streams <= streams);
         fit(&one).expect("enough samples").a_between

@@ -1,9 +1,12 @@
 //! The context of a machine while it handles an event: time, settings, topology, path sets and the command batch.
 
 use braid_packet::{Frame, Payload};
+use braid_planner::EffectivePolicy;
+use braid_steering::Policies;
 use braid_topology::Topology;
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, FiveTuple, Time};
 
+use crate::barrier::BarrierTokens;
 use crate::command::Target;
 use crate::counters::Counters;
 use crate::path_cache::PathCache;
@@ -17,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) topology: &'a mut Topology,
     pub(crate) paths: &'a mut PathCache,
+    pub(crate) policies: &'a Policies,
+    pub(crate) tokens: &'a mut BarrierTokens,
     pub(crate) counters: &'a mut Counters,
     pub(crate) out: RuleWriter<'a>,
 }
@@ -30,9 +35,16 @@ impl Context<'_> {
             settings: self.settings,
             topology: self.topology,
             paths: self.paths,
+            policies: self.policies,
+            tokens: self.tokens,
             counters: self.counters,
             out: RuleWriter { commands, installed, protections, spare },
         }
+    }
+
+    /// The policy of a connection.
+    pub(crate) fn policy_of(&self, tuple: &FiveTuple) -> EffectivePolicy {
+        EffectivePolicy::new(self.policies.of(tuple), &self.settings.policy_defaults())
     }
 
     /// Sends a packet directly to the port of its host.

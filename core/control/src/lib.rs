@@ -20,6 +20,7 @@
 //! ```
 
 mod admission;
+mod barrier;
 mod brain;
 mod command;
 mod context;
@@ -36,6 +37,7 @@ mod measurement;
 mod notice;
 mod path_cache;
 pub mod pipeline;
+mod placer;
 mod port_counters;
 mod reconcile;
 mod request;

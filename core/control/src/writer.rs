@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
+use crate::barrier::Barrier;
 use crate::command::{Command, Commands, Target};
 use crate::installed::InstalledState;
 use crate::label::Label;
@@ -44,6 +45,10 @@ impl RuleWriter<'_> {
 
     pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
         self.push(Command::Delete { dpid, rule });
+    }
+
+    pub(crate) fn barrier(&mut self, Barrier { dpid, token }: Barrier) {
+        self.push(Command::Barrier { dpid, token });
     }
 
     pub(crate) fn push(&mut self, command: Command) {

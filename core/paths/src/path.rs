@@ -82,7 +82,7 @@ impl Path {
     }
 
     /// The number of links in both, in either direction. O(h²), as paths are short.
-    pub fn shared_cables(&self, other: &Self) -> usize {
+    pub fn shared_links(&self, other: &Self) -> usize {
         let same = |one: &Link, two: &Link| one == two || one.is_reverse_of(two);
         self.links.iter().filter(|link| other.links.iter().any(|theirs| same(link, theirs))).count()
     }

@@ -18,8 +18,8 @@ pub struct Weight {
     pub load: u32,
 }
 
-const FULL: u64 = 10_000;
-const IDLE: u64 = 100;
+const FULL_COST: u64 = 10_000;
+const IDLE_COST: u64 = 100;
 const PARTS: [(&str, Weight); 3] =
     [("hops", Weight::HOPS), ("latency", Weight::LATENCY), ("load", Weight::LOAD)];
 
@@ -66,8 +66,8 @@ fn micros(delay: Duration) -> u64 {
 
 fn fullness(state: &LinkState) -> u64 {
     let (capacity, free) = (u128::from(state.capacity.0), u128::from(state.available().0));
-    let waiting = (u128::from(IDLE) * capacity).checked_div(free);
-    waiting.and_then(|waiting| u64::try_from(waiting).ok()).unwrap_or(FULL).min(FULL)
+    let waiting = (u128::from(IDLE_COST) * capacity).checked_div(free);
+    waiting.and_then(|waiting| u64::try_from(waiting).ok()).unwrap_or(FULL_COST).min(FULL_COST)
 }
 
 /// Text that is not a weight.

@@ -103,7 +103,7 @@ impl SubflowPlan {
     pub fn name(&mut self, candidate: &SubflowCandidate, ends: SubflowEnds) {
         let may_share = self.policy.may_share();
         self.candidates
-            .retain(|it| it.ends != ends && (may_share || it.path.shared_cables(&candidate.path) == 0));
+            .retain(|it| it.ends != ends && (may_share || it.path.shared_links(&candidate.path) == 0));
         self.named.push(ends);
     }
 
@@ -136,7 +136,7 @@ impl Rank {
 }
 
 fn is_apart<'a>(path: &Path, used: impl IntoIterator<Item = &'a Path>) -> bool {
-    used.into_iter().all(|it| it.shared_cables(path) == 0)
+    used.into_iter().all(|it| it.shared_links(path) == 0)
 }
 
 #[cfg(test)]

@@ -178,10 +178,10 @@ fn limits_hold() {
 }
 
 #[test]
-fn adopted_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
+fn restored_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
     let mut transfers = Transfers::new(Limits { streams: 4, streams_per_transfer: 2 });
     for (id, tuple) in [(70, tuple(1, 1000, 9)), (50, tuple(1, 1001, 9)), (60, tuple(1, 1002, 9))] {
-        transfers.adopt(Time::ZERO, StreamId(id), tuple).expect("room");
+        transfers.restore(Time::ZERO, StreamId(id), tuple).expect("room");
     }
     let sizes: Vec<_> = transfers.transfers().map(|transfer| transfer.streams.len()).collect();
     assert_eq!(sizes, [2, 1], "as many as fit");
@@ -191,7 +191,7 @@ fn adopted_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
         transfers.stream(opened).map(|stream| stream.transfer),
         transfers.stream(StreamId(60)).map(|stream| stream.transfer)
     );
-    assert!(transfers.adopt(Time::ZERO, StreamId(1), tuple(2, 1, 9)).is_err());
+    assert!(transfers.restore(Time::ZERO, StreamId(1), tuple(2, 1, 9)).is_err());
 }
 
 #[test]

@@ -59,7 +59,8 @@ impl ControllerSettings {
                 let growth: Growth = read(option, value)?;
                 self.model.growth = growth;
                 // As in `braid controller run`.
-                self.model.lack = if growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
+                self.model.saturation_loss =
+                    if growth == Growth::Line { 1.0 } else { StreamModel::default().saturation_loss };
             }
             "rebalance-limit" if value == "0" => {}
             "rebalance-limit" => {
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn streams_grow_as_the_controller_is_told() {
         let model = ControllerSettings::of(&variant(&[("streams-growth", "line")], None)).unwrap().model;
-        assert_eq!((model.growth, model.lack), (Growth::Line, 1.0));
+        assert_eq!((model.growth, model.saturation_loss), (Growth::Line, 1.0));
     }
 
     #[test]

@@ -1,13 +1,20 @@
 //! Dispatch of events from switches and of requests to the machines.
 
+use std::sync::Arc;
+
+use braid_steering::Policies;
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use super::Brain;
+use crate::barrier::Barrier;
 use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::fabric::FabricChange;
 use crate::notice::Notice;
 use crate::pipeline::BASE;
 use crate::role::Role;
+use crate::spray::SprayChange;
+use crate::streams::Counted;
 
 /// The machines while one event is handled, the time, and the resulting commands.
 pub(crate) struct Dispatch<'a> {
@@ -24,6 +31,8 @@ macro_rules! context {
             settings: &$dispatch.brain.settings,
             topology: &mut $dispatch.brain.topology,
             paths: &mut $dispatch.brain.paths,
+            policies: &$dispatch.brain.policies,
+            tokens: &mut $dispatch.brain.tokens,
             counters: &mut $dispatch.brain.counters,
             out: crate::writer::RuleWriter {
                 commands: $dispatch.out,
@@ -53,6 +62,7 @@ macro_rules! stream_deps {
         crate::streams::StreamDeps {
             cx: crate::brain::dispatch::context!($dispatch),
             transfers: &mut $dispatch.brain.transfers,
+            placer: &mut $dispatch.brain.placer,
             admission: &mut $dispatch.brain.admission,
             fabric: &mut $dispatch.brain.fabric,
             routing: &mut $dispatch.brain.routing,
@@ -99,14 +109,14 @@ impl Dispatch<'_> {
             Event::PacketIn { dpid, in_port, table, data } => {
                 self.on_packet(SwitchPort::new(*dpid, *in_port), *table, data);
             }
-            Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token),
+            Event::Barrier { dpid, token } => self.on_barrier(Barrier { dpid: *dpid, token: *token }),
             Event::FlowRemoved { dpid, cookie, bytes } => {
                 self.brain.installed.end(*dpid, *cookie);
                 let deps = &mut stream_deps!(self);
-                self.brain.streams.handle_flow_removed(deps, *cookie, *bytes);
+                self.brain.streams.handle_counters(deps, Counted::Removed(&(*cookie, *bytes)));
             }
             Event::StreamCounters { rules, .. } => {
-                self.brain.streams.handle_counters(&mut stream_deps!(self), rules);
+                self.brain.streams.handle_counters(&mut stream_deps!(self), Counted::Running(rules));
             }
             Event::PortCounters { dpid, ports } => {
                 self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);
@@ -123,7 +133,7 @@ impl Dispatch<'_> {
                 let on = &mut request_deps!(self);
                 self.brain.requests.handle_request(on, *ticket, request);
             }
-            Event::Policy { text } => self.brain.streams.set_policy(text),
+            Event::Policy { text } => self.on_policy(text),
             Event::Tick => self.tick(),
         }
         self.follow_graph();
@@ -143,9 +153,8 @@ impl Dispatch<'_> {
             }
             None => context!(self).out.push(Command::Reset { dpid }),
         }
-        self.brain.fabric.handle_switch_up(&mut context!(self), switch);
-        let patience = self.brain.settings.reconcile_timeout + self.brain.settings.install_timeout * 2;
-        self.brain.spray.handle_switch_up(switch, self.now + patience);
+        self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchUp(switch));
+        self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchUp(switch));
         for rule in BASE {
             context!(self).out.add(dpid, rule);
         }
@@ -165,12 +174,19 @@ impl Dispatch<'_> {
         self.brain.installed.forget(dpid);
         self.brain.admission.handle_switch_down(dpid);
         self.brain.hosts.handle_switch_down(dpid);
-        self.brain.fabric.handle_switch_down(&mut context!(self), dpid);
+        self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchDown(dpid));
         self.brain.routing.handle_switch_down(dpid);
-        self.brain.spray.handle_switch_down(dpid);
+        self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchDown(dpid));
         self.brain.discovery.handle_switch_down(&mut context!(self), dpid);
         self.drain_discovery();
         self.out.notice(Notice::SwitchLeft { dpid });
+    }
+
+    /// The text of a policy file replaces the policy; open streams keep their paths. Invalid text changes nothing.
+    fn on_policy(&mut self, text: &str) {
+        if let Ok(policies) = Policies::parse(text) {
+            self.brain.policies = Arc::new(policies);
+        }
     }
 
     fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {

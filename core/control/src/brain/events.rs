@@ -7,8 +7,9 @@ use braid_topology::Change;
 use braid_types::{DatapathId, SwitchPort};
 
 use super::dispatch::{Dispatch, context, host_deps, reconciliation, request_deps, stream_deps};
+use crate::barrier::Barrier;
 use crate::discovery::DiscoveryEvent;
-use crate::fabric::{FabricEvent, Owner, Replaces, Withdrawal};
+use crate::fabric::{FabricChange, FabricEvent, Owner, RuleAnswer, Withdrawal};
 use crate::hosts::{Binding, HostsEvent};
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
@@ -25,18 +26,15 @@ impl Dispatch<'_> {
         self.brain.admission.handle_timeout(&mut context!(self));
         self.brain.fabric.handle_timeout(&mut context!(self));
         self.drain_fabric();
-        self.brain.reservations.handle_timeout(&context!(self));
-        self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Working);
-        self.brain.requests.handle_timeout(&mut request_deps!(self));
-        self.brain.streams.handle_timeout(&mut stream_deps!(self));
-        self.drain_streams();
+        self.brain.reservations.handle_timeout(&mut context!(self), &self.brain.transfers);
         self.brain.broadcast.handle_timeout(&mut context!(self), &self.brain.discovery);
         self.brain.measurement.handle_timeout(&mut context!(self));
-        if self.now.since(self.brain.counters_read_at) >= self.brain.settings.counters_interval {
-            self.brain.counters_read_at = self.now;
-            self.brain.streams.review(&mut stream_deps!(self));
+        self.brain.streams.handle_timeout(&mut stream_deps!(self));
+        self.brain.requests.handle_timeout(&mut request_deps!(self));
+        self.drain_streams();
+        if self.now.since(self.brain.labels_reviewed_at) >= self.brain.settings.counters_interval {
+            self.brain.labels_reviewed_at = self.now;
             self.review_labels();
-            self.brain.reservations.learn(&mut context!(self), &self.brain.transfers);
         }
     }
 
@@ -54,10 +52,10 @@ impl Dispatch<'_> {
             self.brain.broadcast.handle_change();
             reconciliation!(self).handle_graph();
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
-            self.brain.fabric.handle_links(&mut context!(self));
+            self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.drain_fabric();
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
-            self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
+            self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
         } else if self.brain.settings.weight.is_measured() {
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
         }
@@ -72,7 +70,8 @@ impl Dispatch<'_> {
                 _ = self.brain.routing.forget(RouteKey { dst, dpid });
             }
             Some(rule) => {
-                self.brain.fabric.handle_refused(&mut context!(self), dpid, &rule);
+                let refused = RuleAnswer::Refused { dpid, rule: &rule };
+                self.brain.fabric.handle_answer(&mut context!(self), refused);
                 self.drain_fabric();
             }
             None => {}
@@ -80,9 +79,10 @@ impl Dispatch<'_> {
     }
 
     /// A switch has processed every message before a barrier.
-    pub(super) fn on_barrier(&mut self, dpid: DatapathId, token: u32) {
-        if !self.brain.fabric.handle_barrier(&mut context!(self), dpid, token) {
-            self.brain.requests.handle_barrier(&mut request_deps!(self), dpid, token);
+    pub(super) fn on_barrier(&mut self, barrier: Barrier) {
+        let answer = RuleAnswer::Barrier(barrier);
+        if !self.brain.fabric.handle_answer(&mut context!(self), answer) {
+            self.brain.requests.handle_barrier(&mut request_deps!(self), barrier);
         }
         self.drain_fabric();
     }
@@ -122,7 +122,7 @@ impl Dispatch<'_> {
         self.brain.streams.handle_change(&mut stream_deps!(self), gone);
         let cx = &mut context!(self);
         self.brain.routing.withdraw(cx, &withdrawal.labels);
-        self.brain.fabric.complete(cx, withdrawal);
+        self.brain.fabric.handle_change(cx, FabricChange::Vacated(withdrawal));
     }
 
     /// Stops requests that wait for ended streams.
@@ -139,8 +139,9 @@ impl Dispatch<'_> {
 
     /// The labels that are used by something other than a single stream.
     fn pinned_labels(&self) -> BTreeSet<Label> {
-        let set_aside =
-            self.brain.reservations.paths().filter_map(|path| self.brain.fabric.labels().of(&path));
+        let assigned = self.brain.reservations.assignments().iter().flat_map(|it| &it.paths);
+        let both = assigned.flat_map(|path| [path.clone(), path.reversed()]);
+        let set_aside = both.filter_map(|path| self.brain.fabric.labels().of(&path));
         set_aside.chain(self.brain.routing.labels()).chain(self.brain.spray.labels()).collect()
     }
 
@@ -191,7 +192,7 @@ impl Dispatch<'_> {
                         .streams
                         .handle_change(&mut stream_deps!(self), NetworkChange::AddressMoved(*address));
                     self.reroute_to(*address);
-                    self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
+                    self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
                 }
                 Change::AddressAdded { address, .. } | Change::AddressRemoved { address, .. } => {
                     self.reroute_to(*address);
@@ -218,7 +219,7 @@ impl Dispatch<'_> {
                 self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::AddressMoved(*dst));
             }
         }
-        self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
+        self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
     }
 
     pub(super) fn tick_discovery(&mut self) {

@@ -7,11 +7,14 @@ mod reads;
 #[cfg(test)]
 mod tests;
 
-use braid_steering::Transfers;
+use std::sync::Arc;
+
+use braid_steering::{Policies, Transfers};
 use braid_topology::Topology;
 use braid_types::Time;
 
 use crate::admission::Admission;
+use crate::barrier::BarrierTokens;
 use crate::command::Commands;
 use crate::counters::Counters;
 use crate::discovery::Discovery;
@@ -21,6 +24,7 @@ use crate::hosts::Hosts;
 use crate::installed::InstalledState;
 use crate::measurement::Measurement;
 use crate::path_cache::PathCache;
+use crate::placer::Placer;
 use crate::requests::Requests;
 use crate::reservations::Reservations;
 use crate::routing::{BroadcastTree, Routing};
@@ -50,10 +54,13 @@ pub struct Brain {
     protections: Protections,
     /// See [`RuleWriter::spare`](crate::writer::RuleWriter).
     spare: Commands,
+    policies: Arc<Policies>,
+    tokens: BarrierTokens,
+    placer: Placer,
     transfers: Transfers,
     streams: Streams,
     counters: Counters,
-    counters_read_at: Time,
+    labels_reviewed_at: Time,
     /// The version of the topology's structure that labels, routes and streams reflect.
     followed: u64,
     admission: Admission,
@@ -67,6 +74,9 @@ impl Brain {
     pub fn new(settings: Settings) -> Self {
         let topology = Topology::with_limits(settings.hosts);
         Self {
+            policies: Arc::default(),
+            tokens: BarrierTokens::default(),
+            placer: Placer::default(),
             transfers: Transfers::new(settings.streams),
             streams: Streams::default(),
             reservations: Reservations::new(&settings),
@@ -84,7 +94,7 @@ impl Brain {
             protections: Protections::default(),
             spare: Commands::default(),
             counters: Counters::default(),
-            counters_read_at: Time::ZERO,
+            labels_reviewed_at: Time::ZERO,
             followed: 0,
             admission: Admission::default(),
             requests: Requests::default(),

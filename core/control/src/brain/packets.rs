@@ -11,6 +11,7 @@ use crate::label::Label;
 use crate::pipeline::Table;
 use crate::role::Role;
 use crate::routing::RouteKey;
+use crate::streams::PacketSource;
 
 /// A packet that a table of a switch sent to the controller.
 struct Punt<'a> {
@@ -65,7 +66,8 @@ impl Dispatch<'_> {
 
     fn on_tcp(&mut self, punt: &Punt<'_>, dst: IpAddr) {
         let Punt { at, frame, bytes, .. } = *punt;
-        if !self.brain.streams.handle_tcp(&mut stream_deps!(self), at, frame, bytes) {
+        let from = PacketSource::Port(at);
+        if !self.brain.streams.handle_tcp(&mut stream_deps!(self), from, frame, bytes) {
             self.forward_or_look_up(at.dpid, dst, bytes);
         }
     }
@@ -103,8 +105,8 @@ impl Dispatch<'_> {
     pub(super) fn resume(&mut self, dpid: DatapathId, bytes: &[u8]) {
         let Ok(frame) = Frame::parse(bytes) else { return };
         let Payload::Ip(ip) = &frame.payload else { return };
-        let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
-        if !is_syn || !self.brain.streams.handle_syn(&mut stream_deps!(self), dpid, &frame, bytes) {
+        let from = PacketSource::Held(dpid);
+        if !self.brain.streams.handle_tcp(&mut stream_deps!(self), from, &frame, bytes) {
             self.forward_or_look_up(dpid, ip.dst, bytes);
         }
     }

@@ -41,7 +41,7 @@ impl Brain {
 
     /// The policies in force.
     pub fn policies(&self) -> &Arc<Policies> {
-        self.streams.policies()
+        &self.policies
     }
 
     /// The wanted rule of one direction of a stream; `None` if the stream does not exist or has no path.

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::bypass_path::bypass_path;
 use super::labels::Labels;
+use crate::barrier::Barrier;
 use crate::command::Command;
 use crate::context::Context;
 use crate::event::SwitchPorts;
@@ -33,7 +34,7 @@ pub(super) struct Bypasses {
     bypasses: BTreeMap<SwitchPort, Bypass>,
     /// Bypasses that no port uses any more, and when each is removed.
     leaving: Vec<(Time, Label, Path)>,
-    barriers: BTreeMap<(DatapathId, u32), (SwitchPort, Label)>,
+    barriers: BTreeMap<Barrier, (SwitchPort, Label)>,
     /// Whether links or protected ports have changed since the last comparison.
     stale: bool,
     /// No comparison before this time.
@@ -87,7 +88,7 @@ impl Bypasses {
     pub(super) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.capable.remove(&dpid);
         cx.out.protections.handle_switch_down(dpid);
-        self.barriers.retain(|(at, _), _| *at != dpid);
+        self.barriers.retain(|barrier, _| barrier.dpid != dpid);
         // It may have lost its rules for bypasses over it.
         let over_it = self.bypasses.iter().filter(|(_, it)| it.path.switches().any(|at| at == dpid));
         for at in over_it.map(|(at, _)| *at).collect::<Vec<_>>() {
@@ -108,10 +109,10 @@ impl Bypasses {
     /// bypass.
     ///
     /// Returns whether the barrier was a bypass's.
-    pub(super) fn handle_barrier(&mut self, cx: &mut Context<'_>, dpid: DatapathId, token: u32) -> bool {
-        let Some((at, label)) = self.barriers.remove(&(dpid, token)) else { return false };
+    pub(super) fn handle_barrier(&mut self, cx: &mut Context<'_>, barrier: Barrier) -> bool {
+        let Some((at, label)) = self.barriers.remove(&barrier) else { return false };
         let Some(bypass) = self.bypasses.get_mut(&at).filter(|it| it.label == label) else { return true };
-        bypass.unconfirmed.retain(|switch| *switch != dpid);
+        bypass.unconfirmed.retain(|switch| *switch != barrier.dpid);
         if bypass.unconfirmed.is_empty() {
             cx.out.set_bypass(at, bypass.entry());
         }
@@ -197,9 +198,9 @@ impl Bypasses {
         rules(label, &path).for_each(|(dpid, rule)| cx.out.add(dpid, rule));
         let unconfirmed: SmallVec<[DatapathId; 4]> = path.switches().skip(1).collect();
         for dpid in &unconfirmed {
-            let token = labels.next_token();
-            self.barriers.insert((*dpid, token), (at, label));
-            cx.out.push(Command::Barrier { dpid: *dpid, token });
+            let barrier = cx.tokens.draw(*dpid);
+            self.barriers.insert(barrier, (at, label));
+            cx.out.barrier(barrier);
         }
         self.bypasses.insert(at, Bypass { label, path, unconfirmed, since: cx.now });
     }

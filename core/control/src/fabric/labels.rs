@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
 use braid_topology::Topology;
-use braid_types::{DatapathId, Index, Time};
+use braid_types::{Index, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::groups::{LabelGroups, middle};
 use super::is_whole;
 use super::retirement::LabelState;
+use crate::barrier::{Barrier, BarrierTokens};
 use crate::label::Label;
 use crate::pipeline::{Exit, Hop};
 
@@ -28,14 +29,10 @@ pub(crate) struct Labels {
     /// When labels are removed that no packet enters any more.
     left: BTreeSet<(Time, Label)>,
     last_label: u32,
-    last_token: u32,
 }
 
 /// The mask of numbers of labels outside groups.
 const PLAIN_LABELS: u32 = u32::MAX >> 1;
-
-/// A switch and the token of a barrier sent to it.
-type Barrier = (DatapathId, u32);
 
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -107,7 +104,7 @@ impl Labels {
 
     /// Reconciles a label whose rules are all installed. Returns `false` if the path or the label is in use
     /// already.
-    pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
+    pub(super) fn restore(&mut self, now: Time, label: Label, path: &Path) -> bool {
         let is_known = self.by_path.contains_key(path) || self.entries.contains_key(&label);
         if is_known || !self.groups.fits(label, path) {
             return false;
@@ -124,11 +121,10 @@ impl Labels {
         Some(entry.confirmed_at)
     }
 
-    pub(super) fn register(&mut self, now: Time, path: &Path) -> Label {
+    pub(super) fn register(&mut self, now: Time, path: &Path, tokens: &mut BarrierTokens) -> Label {
         let label = self.groups.next(path).unwrap_or_else(|| self.next_label());
         self.by_path.insert(path.clone(), label);
-        let unconfirmed: SmallVec<[Barrier; 4]> =
-            path.switches().map(|dpid| (dpid, self.next_token())).collect();
+        let unconfirmed: SmallVec<[Barrier; 4]> = path.switches().map(|dpid| tokens.draw(dpid)).collect();
         self.barriers.extend(unconfirmed.iter().map(|barrier| (*barrier, label)));
         self.insert(now, label, path, unconfirmed);
         label
@@ -153,18 +149,13 @@ impl Labels {
         }
     }
 
-    pub(super) fn next_token(&mut self) -> u32 {
-        self.last_token = self.last_token.wrapping_add(1);
-        self.last_token
-    }
-
-    pub(super) fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
-        let label = self.barriers.remove(&(dpid, token))?;
+    pub(super) fn confirm(&mut self, now: Time, answered: Barrier) -> Option<Confirmed> {
+        let label = self.barriers.remove(&answered)?;
         let entry = self.entries.get_mut(&label)?;
         if entry.life == LabelState::Leaving {
             return Some(Confirmed::Leaving(label));
         }
-        entry.unconfirmed.retain(|barrier| *barrier != (dpid, token));
+        entry.unconfirmed.retain(|barrier| *barrier != answered);
         entry.confirmed_at = now;
         entry.unconfirmed.is_empty().then_some(Confirmed::Ready(label))
     }
@@ -201,13 +192,11 @@ impl Labels {
     }
 
     /// Registers a barrier after which no packet enters the label; returns its token.
-    pub(super) fn ask(&mut self, ingress: DatapathId, label: Label) -> u32 {
-        let token = self.next_token();
+    pub(super) fn ask(&mut self, barrier: Barrier, label: Label) {
         if let Some(entry) = self.entries.get_mut(&label) {
-            entry.leaving = Some((ingress, token));
-            self.barriers.insert((ingress, token), label);
+            entry.leaving = Some(barrier);
+            self.barriers.insert(barrier, label);
         }
-        token
     }
 
     pub(super) fn set_life(&mut self, label: Label, life: LabelState) {

@@ -22,6 +22,7 @@ use braid_paths::Path;
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
 
+use crate::barrier::Barrier;
 use crate::command::{Commands, Held};
 use crate::context::Context;
 use crate::event::SwitchPorts;
@@ -53,10 +54,36 @@ pub(crate) enum FabricEvent {
     Ready(Owner, Commands),
     /// The path of a held packet failed: the packet needs another one.
     Stranded(Held),
-    /// Labels are withdrawn. Their users must take others; then [`Fabric::complete`] removes the labels.
+    /// Labels are withdrawn. Their users must take others; then [`FabricChange::Vacated`] removes the labels.
     Withdrawn(Withdrawal),
     /// Links of these paths are down and bypassed. Their users should take other paths, without hurry.
     Bypassed(BTreeSet<Path>),
+}
+
+/// A change of the network that concerns labels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FabricChange<'a> {
+    /// A switch joins, perhaps with rules of an earlier controller.
+    SwitchUp(&'a SwitchPorts),
+    /// A switch has left and may lose its rules.
+    SwitchDown(DatapathId),
+    /// Links were added or removed: labels with broken paths are withdrawn.
+    Links,
+    /// All links of an earlier controller's network are heard: its bypasses are kept if they match.
+    Settled,
+    /// The installed rules that remain unknown are about to be removed.
+    Reconciled,
+    /// Withdrawn labels have no users any more.
+    Vacated(&'a Withdrawal),
+}
+
+/// A switch's answer to a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RuleAnswer<'a> {
+    /// It has processed every message before this barrier.
+    Barrier(Barrier),
+    /// It has refused this rule, perhaps because its table is full.
+    Refused { dpid: DatapathId, rule: &'a Rule },
 }
 
 /// Labels that are withdrawn.
@@ -109,8 +136,20 @@ impl Fabric {
         self.entry(label, path)
     }
 
+    /// The network has changed.
+    pub(crate) fn handle_change(&mut self, cx: &mut Context<'_>, change: FabricChange<'_>) {
+        match change {
+            FabricChange::SwitchUp(switch) => self.handle_switch_up(cx, switch),
+            FabricChange::SwitchDown(dpid) => self.handle_switch_down(cx, dpid),
+            FabricChange::Links => self.handle_links(cx),
+            FabricChange::Settled => self.bypasses.reconcile(cx),
+            FabricChange::Reconciled => self.labels.groups.end_reconciliation(),
+            FabricChange::Vacated(withdrawal) => self.complete(cx, withdrawal),
+        }
+    }
+
     /// A switch joins, perhaps with rules of an earlier controller.
-    pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
+    fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
         if let Some(found) = &switch.installed {
             self.load(switch.dpid, &found.rules);
         }
@@ -118,21 +157,29 @@ impl Fabric {
     }
 
     /// A switch has left and may lose its rules.
-    pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
+    fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.forget_ingress(cx, dpid);
         self.labels.groups.close_at(dpid);
         self.bypasses.handle_switch_down(cx, dpid);
     }
 
     /// Links were added or removed: labels with broken paths are withdrawn.
-    pub(crate) fn handle_links(&mut self, cx: &mut Context<'_>) {
+    fn handle_links(&mut self, cx: &mut Context<'_>) {
         self.bypasses.handle_links(cx.now);
         self.leave_broken_labels(cx);
     }
 
+    /// A switch has answered a message. Returns whether the message was the fabric's.
+    pub(crate) fn handle_answer(&mut self, cx: &mut Context<'_>, answer: RuleAnswer<'_>) -> bool {
+        match answer {
+            RuleAnswer::Barrier(barrier) => self.handle_barrier(cx, barrier),
+            RuleAnswer::Refused { dpid, rule } => self.handle_refused(cx, dpid, rule),
+        }
+    }
+
     /// A switch has processed every message before a barrier. Returns whether the barrier was the fabric's.
-    pub(crate) fn handle_barrier(&mut self, cx: &mut Context<'_>, dpid: DatapathId, token: u32) -> bool {
-        match self.labels.confirm(cx.now, dpid, token) {
+    fn handle_barrier(&mut self, cx: &mut Context<'_>, barrier: Barrier) -> bool {
+        match self.labels.confirm(cx.now, barrier) {
             Some(Confirmed::Ready(label)) => {
                 self.pending.confirm(cx.now, label);
                 self.commit_due(cx.now);
@@ -142,19 +189,20 @@ impl Fabric {
                 self.has_left(cx, label);
                 true
             }
-            None => self.bypasses.handle_barrier(cx, dpid, token),
+            None => self.bypasses.handle_barrier(cx, barrier),
         }
     }
 
     /// A switch has refused a rule, perhaps because its table is full.
-    pub(crate) fn handle_refused(&mut self, cx: &mut Context<'_>, dpid: DatapathId, rule: &Rule) {
+    fn handle_refused(&mut self, cx: &mut Context<'_>, dpid: DatapathId, rule: &Rule) -> bool {
         match *rule {
             Rule::Transit(hop) => self.give_up(self.labels.by(&hop)),
             Rule::Egress { label } => self.give_up(BTreeSet::from([label])),
             Rule::Hairpin { .. } => self.retry_hairpin(cx, dpid, *rule),
             Rule::Bypass { label, .. } | Rule::BypassEnd { label } => self.bypasses.handle_refused(cx, label),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Does what is due. Called once a tick and at [`Self::wake_at`].
@@ -166,13 +214,8 @@ impl Fabric {
         self.write_hairpins(cx);
     }
 
-    /// A token for a barrier of another machine.
-    pub(crate) fn next_token(&mut self) -> u32 {
-        self.labels.next_token()
-    }
-
     /// Removes withdrawn labels, which have no users any more.
-    pub(crate) fn complete(&mut self, cx: &mut Context<'_>, withdrawal: &Withdrawal) {
+    fn complete(&mut self, cx: &mut Context<'_>, withdrawal: &Withdrawal) {
         for label in &withdrawal.labels {
             if withdrawal.has_failed { self.fail(cx, *label) } else { self.close(cx, *label) }
         }

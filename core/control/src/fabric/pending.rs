@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_come_out_in_the_order_in_which_they_are_due() {
+    fn transactions_come_out_in_the_order_in_which_they_are_due() {
         let mut pending = Pending::default();
         for (at, packets) in [(3, 3), (1, 1), (2, 2)] {
             let mut transaction = Commands::default();

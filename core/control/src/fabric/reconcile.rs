@@ -30,22 +30,12 @@ impl Fabric {
         for (label, from) in cx.out.installed.edges() {
             let Some(path) = self.trace(cx, label, from) else { continue };
             cx.out.installed.close_label(label);
-            if self.labels.adopt(cx.now, label, &path) {
+            if self.labels.restore(cx.now, label, &path) {
                 self.write(cx, label, &path);
                 known.push((label, from.dpid));
             }
         }
         known
-    }
-
-    /// Reconciles the bypasses of an earlier controller: keeps those that match the wanted ones.
-    pub(crate) fn reconcile_bypasses(&mut self, cx: &mut Context<'_>) {
-        self.bypasses.reconcile(cx);
-    }
-
-    /// The remaining installed rules are about to be removed.
-    pub(crate) fn end_reconciliation(&mut self) {
-        self.labels.groups.end_reconciliation();
     }
 
     /// The path that packets with this label take now; `None` while one of its links or rules is unknown.

@@ -6,7 +6,6 @@ use braid_paths::Path;
 use braid_types::{DatapathId, Time};
 
 use super::{Fabric, is_whole};
-use crate::command::Command;
 use crate::context::Context;
 use crate::label::Label;
 
@@ -70,8 +69,9 @@ impl Fabric {
             return self.has_left(cx, label);
         }
         self.labels.set_life(label, LabelState::Leaving);
-        let token = self.labels.ask(dpid, label);
-        cx.out.push(Command::Barrier { dpid, token });
+        let barrier = cx.tokens.draw(dpid);
+        self.labels.ask(barrier, label);
+        cx.out.barrier(barrier);
     }
 
     /// The ingress of a leaving label has confirmed, or has itself left.

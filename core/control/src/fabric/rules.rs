@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 
 use super::groups::middle;
 use super::{Fabric, FabricEvent};
-use crate::command::Command;
 use crate::context::Context;
 use crate::label::Label;
 use crate::notice::Notice;
@@ -28,10 +27,10 @@ impl Fabric {
             cx.out.notice(Notice::Full { what: "labels" });
             return None;
         }
-        let label = self.labels.register(cx.now, path);
+        let label = self.labels.register(cx.now, path, cx.tokens);
         self.write(cx, label, path);
-        for (dpid, token) in self.labels.unconfirmed(label) {
-            cx.out.push(Command::Barrier { dpid: *dpid, token: *token });
+        for barrier in self.labels.unconfirmed(label) {
+            cx.out.barrier(*barrier);
         }
         Some(label)
     }

@@ -88,7 +88,7 @@ impl Fabric {
             return Submitted::Ready(commands);
         }
         if self.pending.len() >= cx.settings.max_waiting {
-            cx.out.notice(Notice::Full { what: "batches waiting for paths" });
+            cx.out.notice(Notice::Full { what: "transactions waiting for labels" });
             return Submitted::Full(commands);
         }
         match due.filter(|_| labels.is_empty()) {

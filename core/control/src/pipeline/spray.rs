@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::label::Label;
 
 /// Lower numbers are other groups', higher ones protected ports'.
-const FIRST: u32 = 0x100;
-const LAST: u32 = 0xffff;
+const MIN_GROUP: u32 = 0x100;
+const MAX_GROUP: u32 = 0xffff;
 /// The time between two probes of a path: 30 kbit/s.
-const INTERVAL: Duration = Duration::from_millis(20);
+const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// A path is suspended without answers for this long, in addition to the answers' own time.
-const PATIENCE: Duration = Duration::from_millis(120);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(120);
 
 /// An edge's group that sprays packets over paths or resequences them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -73,14 +73,14 @@ impl EdgeGroup {
     /// The group after `last`, or the first.
     pub(crate) const fn after(last: Option<Self>) -> Self {
         match last {
-            Some(Self(last)) if (last as u32) < LAST => Self(last + 1),
-            _ => Self(FIRST as u16),
+            Some(Self(last)) if (last as u32) < MAX_GROUP => Self(last + 1),
+            _ => Self(MIN_GROUP as u16),
         }
     }
 
     /// The group with this number, if it is one of these.
     pub(crate) fn of(id: GroupId) -> Option<Self> {
-        (FIRST..=LAST).contains(&id.0).then_some(Self(id.0 as u16))
+        (MIN_GROUP..=MAX_GROUP).contains(&id.0).then_some(Self(id.0 as u16))
     }
 
     /// Its number.
@@ -100,7 +100,7 @@ pub(super) fn encode_spray(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result
     encode(&Extension::SetSpray { group, policy: Policy::Weighted { burst } }, xid, out)?;
     encode_shares(spray, xid, out)?;
     let backs = spray.paths.iter().map(|path| path.back.mac()).collect();
-    let probing = Probing { interval: INTERVAL, patience: PATIENCE, peer: spray.peer, backs };
+    let probing = Probing { interval: PROBE_INTERVAL, patience: PROBE_TIMEOUT, peer: spray.peer, backs };
     encode(&Extension::SetProbing { group, probing }, xid, out)
 }
 

@@ -8,7 +8,7 @@ use braid_types::{DatapathId, FiveTuple, SwitchPort};
 use crate::command::Command;
 use crate::discovery::Discovery;
 use crate::event::InstalledRules;
-use crate::fabric::Replaces;
+use crate::fabric::FabricChange;
 use crate::hosts::{Binding, HostDeps, Hosts};
 use crate::installed::{InstalledState, StreamRules, first_hop, highest, port_of};
 use crate::label::Label;
@@ -51,8 +51,8 @@ impl Reconciliation<'_> {
 
     /// Reconciles the state that one switch alone determines, once its ports are known.
     pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &InstalledRules) {
-        self.adopt_roles(dpid);
-        self.adopt_flood(dpid, found);
+        self.restore_roles(dpid);
+        self.restore_broadcast(dpid, found);
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
@@ -62,12 +62,12 @@ impl Reconciliation<'_> {
             }
         }
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
-            self.adopt_route(dpid, rule);
+            self.reconcile_route(dpid, rule);
         }
     }
 
     /// Restores the roles of ports. A link is assumed until its other end had time to be heard.
-    fn adopt_roles(&mut self, dpid: DatapathId) {
+    fn restore_roles(&mut self, dpid: DatapathId) {
         for rule in self.installed().of(dpid, |rule| port_of(rule).is_some()) {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
@@ -78,7 +78,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    fn adopt_flood(&mut self, dpid: DatapathId, found: &InstalledRules) {
+    fn restore_broadcast(&mut self, dpid: DatapathId, found: &InstalledRules) {
         let Some(ports) = &found.flood else { return };
         let at = |port| SwitchPort::new(dpid, port);
         let links =
@@ -90,21 +90,21 @@ impl Reconciliation<'_> {
     /// Reconciles the labels whose paths have become known, and the rules that use them.
     pub(crate) fn handle_graph(&mut self) {
         for (label, at) in self.on.deps.fabric.reconcile(&mut self.on.deps.cx) {
-            self.adopt_users(label, at);
+            self.reconcile_users(label, at);
         }
     }
 
-    fn adopt_users(&mut self, label: Label, at: DatapathId) {
+    fn reconcile_users(&mut self, label: Label, at: DatapathId) {
         let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
         for rule in self.installed().of(at, leads_to) {
             match rule {
-                Rule::Stream { id, .. } => self.adopt_stream(id),
-                rule => self.adopt_route(at, rule),
+                Rule::Stream { id, .. } => self.reconcile_stream(id),
+                rule => self.reconcile_route(at, rule),
             }
         }
     }
 
-    fn adopt_route(&mut self, dpid: DatapathId, rule: Rule) {
+    fn reconcile_route(&mut self, dpid: DatapathId, rule: Rule) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
             && let Some(way) =
                 NextHop::of(&rule).filter(|_| self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none())
@@ -115,7 +115,7 @@ impl Reconciliation<'_> {
     }
 
     /// Reconciles a stream if both its paths are reconciled.
-    fn adopt_stream(&mut self, id: StreamId) {
+    fn reconcile_stream(&mut self, id: StreamId) {
         let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
         let (Some(there), Some(here)) = (self.path_of(forward.0, forward.1), self.path_of(back.0, back.1))
         else {
@@ -143,8 +143,8 @@ impl Reconciliation<'_> {
         let is_known = transfers.stream(id).is_some() || transfers.by_tuple(&tuple).is_some();
         let restored = !is_known
             && match is_sprayed {
-                true => transfers.adopt_sprayed(now, id, tuple).is_ok(),
-                false => transfers.adopt(now, id, tuple).is_ok(),
+                true => transfers.restore_sprayed(now, id, tuple).is_ok(),
+                false => transfers.restore(now, id, tuple).is_ok(),
             };
         if restored {
             self.installed_mut().close_stream(id);
@@ -159,7 +159,7 @@ impl Reconciliation<'_> {
             self.settle();
         }
         if self.installed().is_sweeping(self.on.deps.cx.now) {
-            self.on.deps.fabric.end_reconciliation();
+            self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Reconciled);
             for (dpid, rule) in self.installed_mut().finish() {
                 self.on.deps.cx.delete(dpid, rule);
             }
@@ -198,7 +198,7 @@ impl Reconciliation<'_> {
             self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Restored);
         }
         self.on.deps.routing.handle_graph(&mut self.on.deps.cx, self.on.deps.fabric);
-        self.on.streams.place_again(&mut self.on.deps, Replaces::Nothing);
+        self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Settled);
         for (id, rules) in mended {
             if self.on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
@@ -206,7 +206,7 @@ impl Reconciliation<'_> {
                 }
             }
         }
-        self.on.deps.fabric.reconcile_bypasses(&mut self.on.deps.cx);
+        self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Settled);
         self.remove_unwanted();
         self.on.deps.cx.out.notice(Notice::Reconciled {
             labels: self.on.deps.fabric.labels().len(),

@@ -11,7 +11,8 @@ use super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 use crate::reservations::ReservationDeps;
-use crate::reservations::{Sources, path_index};
+use crate::reservations::{Sources, assignment_of, path_index};
+use crate::streams::PlaceOn;
 
 /// A connection that an application announces for its assignment.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ impl Requests {
     }
 
     fn set_paths_aside(&mut self, on: &mut RequestDeps<'_>, claim: &Claim) -> Result<Reply, Refusal> {
-        on.deps.reservations.check(claim)?;
+        on.deps.reservations.assignments().check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
         let below = ReservationDeps { fabric: on.deps.fabric, streams: on.deps.transfers };
         let id = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends)?;
@@ -95,7 +96,7 @@ impl Requests {
             return Ok(Some(Reply::Placed(placed)));
         }
         let mut batch = Commands::default();
-        let Some(hops) = on.streams.place(&mut on.deps, id, ends, &mut batch) else {
+        let Some(hops) = on.streams.place(&mut on.deps, id, PlaceOn::Best(ends), &mut batch) else {
             self.end_stream(on, id);
             return Err(Refusal::NoRoute(tuple));
         };
@@ -148,7 +149,8 @@ impl Requests {
     pub(super) fn placed(&self, on: &RequestDeps<'_>, id: StreamId) -> Option<PlacedView> {
         let stream = on.deps.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
-        let index = on.deps.reservations.of(stream).and_then(|assignment| path_index(assignment, path));
+        let index = assignment_of(on.deps.reservations.assignments(), stream)
+            .and_then(|assignment| path_index(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
     }
 }

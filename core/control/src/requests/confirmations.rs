@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use braid_steering::StreamId;
-use braid_types::{DatapathId, FiveTuple, Time};
+use braid_types::{FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::{RequestDeps, Requests};
+use crate::barrier::Barrier;
 use crate::command::{Command, Commands};
 use crate::fabric::{Hops, Replaces};
 use crate::request::{Refusal, Reply, Ticket};
@@ -19,9 +20,6 @@ pub(crate) struct Confirmations {
     barriers: BTreeMap<Barrier, StreamId>,
     pending: BTreeMap<StreamId, Pending>,
 }
-
-/// A switch and the token of a barrier sent to it.
-type Barrier = (DatapathId, u32);
 
 /// A request that is answered when the rules of a stream are confirmed.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +103,8 @@ impl Requests {
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
         let unconfirmed: SmallVec<[Barrier; 2]> =
-            edges.into_iter().map(|dpid| (dpid, on.deps.fabric.next_token())).collect();
-        for (dpid, token) in &unconfirmed {
+            edges.into_iter().map(|dpid| on.deps.cx.tokens.draw(dpid)).collect();
+        for Barrier { dpid, token } in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
         }
         let waiters = SmallVec::from_elem(waiter, 1);
@@ -115,8 +113,8 @@ impl Requests {
     }
 
     /// Handles a barrier reply; returns whether the barrier belongs to a stream.
-    pub(super) fn confirm_stream(&mut self, on: &mut RequestDeps<'_>, dpid: DatapathId, token: u32) -> bool {
-        let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
+    pub(super) fn confirm_stream(&mut self, on: &mut RequestDeps<'_>, barrier: Barrier) -> bool {
+        let Some((id, done)) = self.confirmations.confirm(barrier) else { return false };
         let Some(Pending { waiters, tuple, .. }) = done else { return true };
         let answer = match self.placed(on, id) {
             Some(placed) => Reply::Placed(placed),

@@ -5,8 +5,9 @@ mod assignments;
 mod confirmations;
 
 use braid_steering::StreamId;
-use braid_types::{DatapathId, Time};
+use braid_types::Time;
 
+use crate::barrier::Barrier;
 use crate::streams::{StreamDeps, StreamEvent, Streams};
 use advice::Advising;
 use confirmations::Confirmations;
@@ -31,8 +32,8 @@ impl Requests {
     }
 
     /// A switch has processed every message before a barrier that is not the fabric's.
-    pub(crate) fn handle_barrier(&mut self, on: &mut RequestDeps<'_>, dpid: DatapathId, token: u32) {
-        self.confirm_stream(on, dpid, token);
+    pub(crate) fn handle_barrier(&mut self, on: &mut RequestDeps<'_>, barrier: Barrier) {
+        self.confirm_stream(on, barrier);
     }
 
     /// Answers requests that are due. Called once a tick and at [`Self::wake_at`].

@@ -10,7 +10,7 @@ use braid_topology::Link;
 use braid_types::{BitsPerSec, DatapathId, SwitchPair};
 
 use super::residual_load::carried;
-use super::{Reservations, Sources, path_index};
+use super::{Reservations, Sources, assignment_of, path_index};
 use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
@@ -79,7 +79,7 @@ impl Reservations {
         src: DatapathId,
         is_usable: impl Fn(&Path) -> bool,
     ) -> Option<(Path, usize)> {
-        let assignment = self.of(stream)?;
+        let assignment = assignment_of(&self.assignments, stream)?;
         let siblings: Vec<&Path> = on
             .streams
             .siblings(stream)
@@ -94,7 +94,7 @@ impl Reservations {
         })?;
         let path = assignment.paths.get(index)?;
         let path = if path.ingress() == src { path.clone() } else { path.reversed() };
-        let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        let shared = siblings.iter().map(|sibling| path.shared_links(sibling)).sum();
         Some((path, shared))
     }
 

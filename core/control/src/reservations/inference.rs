@@ -34,12 +34,6 @@ impl Reservations {
         self.inferred.0.values().any(|it| *it == id)
     }
 
-    /// Whether no transfer is recognised.
-    #[cfg(test)]
-    pub(crate) fn has_no_inferred(&self) -> bool {
-        self.inferred.0.is_empty()
-    }
-
     /// The assignment of the transfer to which a plain connection belongs; `None` if it is not spread.
     pub(crate) fn infer(
         &mut self,
@@ -76,6 +70,14 @@ impl Reservations {
         let made = self.assignments.open(cx.now, claim, paths).ok()?;
         open_paths(cx, fabric, &made.paths);
         Some(made.id)
+    }
+}
+
+#[cfg(test)]
+impl Reservations {
+    /// Whether no transfer is recognised.
+    pub(crate) fn has_no_inferred(&self) -> bool {
+        self.inferred.0.is_empty()
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) struct Learning {
 }
 
 impl Reservations {
-    /// Samples the rates of streams. Called when their counters have been read, once a second.
-    pub(crate) fn learn(&mut self, cx: &mut Context<'_>, streams: &Transfers) {
+    /// Samples the rates of streams. Called periodically.
+    pub(super) fn learn(&mut self, cx: &mut Context<'_>, streams: &Transfers) {
         if !cx.settings.learn_streams {
             return;
         }

@@ -9,7 +9,7 @@ use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Ow
 use braid_paths::Path;
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Topology;
-use braid_types::SwitchPair;
+use braid_types::{SwitchPair, Time};
 
 use crate::context::Context;
 use crate::fabric::Fabric;
@@ -28,6 +28,7 @@ pub(crate) struct Reservations {
     learning: Learning,
     inferred: InferredTransfers,
     residual: ResidualLoad,
+    sampled_at: Time,
 }
 
 /// The inputs for the rates of paths.
@@ -58,6 +59,7 @@ impl Reservations {
             learning: Learning::default(),
             inferred: InferredTransfers::default(),
             residual: ResidualLoad::default(),
+            sampled_at: Time::ZERO,
         }
     }
 
@@ -70,23 +72,9 @@ impl Reservations {
         self.assignments.after(id).map(move |assignment| self.view_of(on, assignment))
     }
 
-    /// The assignment that a stream belongs to, if it has not ended.
-    pub(crate) fn of(&self, stream: &Stream) -> Option<&Assignment> {
-        match stream.opening {
-            Opening::Parallel(Group::Announced(id)) => self.assignments.get(AssignmentId(id)),
-            _ => None,
-        }
-    }
-
-    /// The paths set aside, in both directions.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
-        let paths = self.assignments.iter().flat_map(|assignment| &assignment.paths);
-        paths.flat_map(|path| [path.clone(), path.reversed()])
-    }
-
-    /// Whether a claim is allowed.
-    pub(crate) fn check(&self, claim: &Claim) -> Result<(), AssignError> {
-        self.assignments.check(claim)
+    /// The assignments in force.
+    pub(crate) const fn assignments(&self) -> &Assignments {
+        &self.assignments
     }
 
     /// Sets paths aside between two switches and opens their labels. The claim must have been checked.
@@ -140,11 +128,23 @@ impl Reservations {
         }
     }
 
-    /// Ends expired assignments. Called once a tick.
-    pub(crate) fn handle_timeout(&mut self, cx: &Context<'_>) {
+    /// Ends expired assignments, and learns stream models periodically. Called once a tick.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, streams: &Transfers) {
         self.assignments.expire(cx.now);
         self.residual.tick(cx.now);
         self.inferred.retain(|id| self.assignments.get(id).is_some());
+        if cx.now.since(self.sampled_at) >= cx.settings.counters_interval {
+            self.sampled_at = cx.now;
+            self.learn(cx, streams);
+        }
+    }
+}
+
+/// The assignment that a stream belongs to, if it has not ended.
+pub(crate) fn assignment_of<'a>(assignments: &'a Assignments, stream: &Stream) -> Option<&'a Assignment> {
+    match stream.opening {
+        Opening::Parallel(Group::Announced(id)) => assignments.get(AssignmentId(id)),
+        _ => None,
     }
 }
 

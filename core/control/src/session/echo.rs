@@ -6,9 +6,9 @@ use braid_openflow::{Bytes, Echo, EncodeError, Message, Xid};
 use braid_types::Time;
 
 /// The time between two requests: slightly less than the second between calls of the session.
-const INTERVAL: Duration = Duration::from_millis(900);
+const ECHO_INTERVAL: Duration = Duration::from_millis(900);
 /// An unanswered request is given up after this long.
-const PATIENCE: Duration = Duration::from_secs(4);
+const ECHO_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The outstanding echo request, which carries its send time.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct EchoTimer {
 impl EchoTimer {
     /// Sends a request if one is due.
     pub(super) fn ask(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let pause = if self.waiting { PATIENCE } else { INTERVAL };
+        let pause = if self.waiting { ECHO_TIMEOUT } else { ECHO_INTERVAL };
         if self.sent_at.is_some_and(|sent_at| now.since(sent_at) < pause) {
             return Ok(());
         }

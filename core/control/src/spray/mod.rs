@@ -17,8 +17,9 @@ use braid_planner::{SprayPlan, SprayPolicy, burst};
 use braid_steering::{Route, StreamId, TransferId};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPair, Time};
 
+use crate::context::Context;
 use crate::event::SwitchPorts;
-use crate::fabric::Hops;
+use crate::fabric::{Fabric, Hops};
 use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
 use cross_traffic::CrossTraffic;
@@ -68,6 +69,19 @@ pub(crate) struct SprayRequest {
     /// The edges of the opening and of the answering host.
     pub(crate) ends: SwitchPair,
     pub(crate) policy: SprayPolicy,
+    /// Whether its policy allows spraying now.
+    pub(crate) is_allowed: bool,
+}
+
+/// A change of the network that concerns edges.
+#[derive(Debug)]
+pub(crate) enum SprayChange<'a> {
+    /// A switch has joined; it may be an edge.
+    SwitchUp(&'a SwitchPorts),
+    /// A switch has left.
+    SwitchDown(DatapathId),
+    /// Links were added or removed: bundles drop broken paths and add others.
+    Links(&'a mut Fabric),
 }
 
 /// A report to the machines above.
@@ -140,8 +154,17 @@ impl Spray {
         self.events.pop_front()
     }
 
-    /// A switch has joined.
-    pub(crate) fn handle_switch_up(&mut self, switch: &SwitchPorts, until: Time) {
+    /// The network has changed.
+    pub(crate) fn handle_change(&mut self, cx: &mut Context<'_>, change: SprayChange<'_>) {
+        match change {
+            SprayChange::SwitchUp(switch) => self.handle_switch_up(cx, switch),
+            SprayChange::SwitchDown(dpid) => self.handle_switch_down(dpid),
+            SprayChange::Links(fabric) => self.handle_links(cx, fabric),
+        }
+    }
+
+    fn handle_switch_up(&mut self, cx: &Context<'_>, switch: &SwitchPorts) {
+        let until = cx.now + cx.settings.reconcile_timeout + cx.settings.install_timeout * 2;
         if switch.is_edge() {
             self.edges.insert(switch.dpid);
         }
@@ -151,8 +174,7 @@ impl Spray {
         }
     }
 
-    /// A switch has left.
-    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+    fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.edges.remove(&dpid);
         self.found.retain(|(_, at, _)| *at != dpid);
     }

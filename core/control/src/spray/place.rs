@@ -16,7 +16,7 @@ use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Resequencer, Rule};
 
 impl Spray {
-    /// Whether there are paths that go together between two switches, which are edges.
+    /// Whether two switches are edges with a set of paths that packets can be sprayed over.
     pub(crate) fn is_possible(&self, cx: &Context<'_>, ends: SwitchPair, policy: SprayPolicy) -> bool {
         if !self.edges.contains(&ends.src) || !self.edges.contains(&ends.dst) {
             return false;
@@ -27,9 +27,9 @@ impl Spray {
         })
     }
 
-    /// Lets both directions of a stream go through bundles, with its rules in `batch`; returns the labels that they need.
+    /// Places both directions of a stream on bundles and adds its rules to `batch`; returns the first hops that they need.
     ///
-    /// `None` if there are no paths that go together; then the stream is to take one.
+    /// `None` if no set of paths is suitable or allowed; then the stream should take a single path for now.
     pub(crate) fn place(
         &mut self,
         cx: &mut Context<'_>,
@@ -37,10 +37,11 @@ impl Spray {
         request: SprayRequest,
         batch: &mut Commands,
     ) -> Option<Hops> {
-        let SprayRequest { id, transfer, tuple, ends, policy } = request;
+        let SprayRequest { id, transfer, tuple, ends, policy, is_allowed } = request;
         let keys = BundleKey::both(ends, policy);
         self.forget(id);
-        if !self.is_possible(cx, ends, policy) || !keys.iter().all(|key| self.open_bundle(cx, fabric, *key)) {
+        let is_possible = is_allowed && self.is_possible(cx, ends, policy);
+        if !is_possible || !keys.iter().all(|key| self.open_bundle(cx, fabric, *key)) {
             self.single.insert(id, request);
             return None;
         }
@@ -51,7 +52,7 @@ impl Spray {
         self.stream(id).map(StreamBundles::hops)
     }
 
-    /// A stream is not sprayed any more: what puts its packets in order goes.
+    /// A stream is not sprayed any more: its resequencing rules are removed.
     pub(crate) fn leave(&mut self, cx: &mut Context<'_>, id: StreamId) {
         let Some(stream) = self.forget(id) else { return };
         for Direction { id, key, tuple, reverse } in stream.directions(id) {
@@ -59,12 +60,6 @@ impl Spray {
             let group = EdgeGroup::after(None);
             cx.delete(key.ends.dst, Rule::Resequence { id, reverse, tuple, group });
         }
-    }
-
-    /// Keeps a stream on a single path for now.
-    pub(crate) fn stay_single(&mut self, request: SprayRequest) {
-        self.forget(request.id);
-        self.single.insert(request.id, request);
     }
 
     fn forget(&mut self, id: StreamId) -> Option<SprayedStream> {

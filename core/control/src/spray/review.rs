@@ -22,8 +22,8 @@ const MIN_GAIN: f64 = 1.2;
 const MIN_CHANGE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Spray {
-    /// Links were added or removed: bundles drop broken paths and add others.
-    pub(crate) fn handle_links(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+    /// Links were added or removed.
+    pub(super) fn handle_links(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         for key in self.keys() {
             let plan = self.plan(cx, key);
             if self.has_broken(cx, &key) || self.is_better(&key, &plan, 1.05) {

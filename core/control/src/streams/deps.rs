@@ -10,6 +10,7 @@ use crate::admission::Admission;
 use crate::context::Context;
 use crate::fabric::Fabric;
 use crate::measurement::Measurement;
+use crate::placer::Placer;
 use crate::reservations::Reservations;
 use crate::routing::RouteKey;
 use crate::routing::Routing;
@@ -19,6 +20,7 @@ use crate::spray::Spray;
 pub(crate) struct StreamDeps<'a> {
     pub(crate) cx: Context<'a>,
     pub(crate) transfers: &'a mut Transfers,
+    pub(crate) placer: &'a mut Placer,
     pub(crate) admission: &'a mut Admission,
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) routing: &'a mut Routing,

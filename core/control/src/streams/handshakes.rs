@@ -56,9 +56,7 @@ impl Streams {
     /// Handles a subflow's SYN if it is a call-back or must wait for call-backs; returns whether it was
     /// handled.
     pub(super) fn classify_join(&mut self, deps: &mut StreamDeps<'_>, syn: Syn<'_>, token: Token) -> bool {
-        if deps.transfers.by_tuple(&syn.tuple).is_some()
-            || self.policy_of(deps.cx.settings, &syn.tuple).is_single()
-        {
+        if deps.transfers.by_tuple(&syn.tuple).is_some() || deps.cx.policy_of(&syn.tuple).is_single() {
             return false;
         }
         let Some(answers) = deps.cx.topology.host_with_address(syn.tuple.dst) else { return false };

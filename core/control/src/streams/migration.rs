@@ -13,7 +13,7 @@ impl Streams {
     /// Moves a stream to `path`, between the same two switches, after its confirmation and grace time.
     ///
     /// Until then its packets use the old path. Packets in flight there arrive, since its rules stay longer.
-    pub(crate) fn move_stream(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, path: &Path) {
+    pub(super) fn move_stream(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
         let shared = deps.transfers.stream(id).map_or(0, |stream| shared(deps.transfers, stream, path));
         if let Some(hops) = self.assign(deps, id, &Chosen::path(path.clone(), shared), &mut batch) {
@@ -65,13 +65,13 @@ impl Streams {
 
 /// The number of established siblings that share links with `path`, and of shared links in total.
 fn overlap(transfers: &Transfers, stream: &Stream, path: &Path) -> (usize, usize) {
-    let shared = sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling));
+    let shared = sibling_paths(transfers, stream).map(|sibling| path.shared_links(sibling));
     shared.filter(|links| *links > 0).fold((0, 0), |(met, all), links| (met + 1, all + links))
 }
 
 /// The number of links that `path` shares with established siblings, summed over these.
 pub(super) fn shared(transfers: &Transfers, stream: &Stream, path: &Path) -> usize {
-    sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling)).sum()
+    sibling_paths(transfers, stream).map(|sibling| path.shared_links(sibling)).sum()
 }
 
 /// The paths of the other established streams of its transfer.

@@ -5,7 +5,6 @@ mod deps;
 mod handshakes;
 mod migration;
 mod placing;
-mod policy;
 mod rebalance;
 mod reroute;
 mod rules;
@@ -15,30 +14,28 @@ mod teardown;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use braid_paths::Path;
-use braid_steering::{Policies, StreamId};
+use braid_steering::StreamId;
 use braid_types::Time;
 
 use crate::command::{Command, Commands};
 use crate::fabric::{Owner, Replaces, Submitted, Transaction};
 use crate::pipeline::{Hop, Rule};
+use crate::spray::SprayChange;
 use handshakes::Handshakes;
-use policy::{Placements, is_known};
 use rebalance::Rebalance;
-use rules::read_counters;
+use rules::{is_known, read_counters};
 use teardown::Teardowns;
 
 pub(crate) use deps::StreamDeps;
-pub(crate) use placing::{Chosen, NewStream};
-pub(crate) use rules::{RuleSources, switches_of};
+pub(crate) use placing::PlaceOn;
+pub(crate) use rules::{Counted, RuleSources, switches_of};
+pub(crate) use setup::PacketSource;
 
 /// The placement, migration and teardown of streams, and the state observed for them.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    policies: Arc<Policies>,
-    placements: Placements,
     handshakes: Handshakes,
     teardowns: Teardowns,
     rebalance: Rebalance,
@@ -46,6 +43,7 @@ pub(crate) struct Streams {
     unplaced: BTreeMap<StreamId, Time>,
     /// Whether links were added since streams were last spread.
     may_spread: bool,
+    reviewed_at: Time,
     events: VecDeque<StreamEvent>,
 }
 
@@ -61,6 +59,8 @@ pub(crate) enum StreamEvent {
 pub(crate) enum NetworkChange<'a> {
     /// Links were added or removed: sprayed streams follow.
     Links,
+    /// Paths and default paths are in line with the network again: streams without a path get one.
+    Settled,
     /// A link was added: streams may be spread over it.
     LinkUp,
     /// The added links existed under an earlier controller: that is no reason to move traffic.
@@ -88,9 +88,10 @@ impl Streams {
     pub(crate) fn handle_change(&mut self, deps: &mut StreamDeps<'_>, change: NetworkChange<'_>) {
         match change {
             NetworkChange::Links => {
-                deps.spray.handle_links(&mut deps.cx, deps.fabric);
+                deps.spray.handle_change(&mut deps.cx, SprayChange::Links(deps.fabric));
                 self.drain_spray(deps);
             }
+            NetworkChange::Settled => self.place_again(deps, Replaces::Nothing),
             NetworkChange::LinkUp => self.may_spread = true,
             NetworkChange::Restored => self.may_spread = false,
             NetworkChange::AddressMoved(address) => self.release_address(deps, address),
@@ -101,13 +102,18 @@ impl Streams {
 
     /// Does what is due. Called once a tick and at [`Self::wake_at`].
     pub(crate) fn handle_timeout(&mut self, deps: &mut StreamDeps<'_>) {
+        self.place_again(deps, Replaces::Working);
         self.release_joins(deps);
         self.settle_transfers(deps);
         self.handshakes.call_backs.handle_timeout(deps.cx.now);
+        if deps.cx.now.since(self.reviewed_at) >= deps.cx.settings.counters_interval {
+            self.reviewed_at = deps.cx.now;
+            self.review(deps);
+        }
     }
 
-    /// Reads the counters of streams and reviews their paths. Called periodically.
-    pub(crate) fn review(&mut self, deps: &mut StreamDeps<'_>) {
+    /// Reads the counters of streams and reviews their paths.
+    fn review(&mut self, deps: &mut StreamDeps<'_>) {
         read_counters(deps);
         self.review_spray(deps);
         self.spread_again(deps);

@@ -1,44 +1,61 @@
 //! Placement of streams: the path of each, and the rules that lead it there.
 
 use braid_paths::Path;
-use braid_steering::{Move, Opening, Placement, PlacementRequest, Policy, Stream, StreamId, TransferId};
-use braid_types::{FiveTuple, SwitchPair};
+use braid_steering::{Move, Opening, Placement, Stream, StreamId, TransferId};
+use braid_types::SwitchPair;
 use smallvec::SmallVec;
 
-use super::policy::{Siblings, choose, siblings};
 use super::{StreamDeps, Streams};
 use crate::command::Commands;
 use crate::fabric::Hops;
 use crate::notice::Notice;
 use crate::pipeline::Rule;
+use crate::placer::ToPlace;
 use crate::reservations::Sources;
 
-/// Where a stream is to go.
-pub(crate) struct Chosen {
-    pub(crate) path: Path,
-    /// How many links it shares with its transfer's others.
-    pub(crate) shared: usize,
+/// Where to place a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PlaceOn<'a> {
+    /// The best path between two switches.
+    Best(SwitchPair),
+    /// This path.
+    Path(&'a Path),
+}
+
+/// The path chosen for a stream.
+pub(super) struct Chosen {
+    pub(super) path: Path,
+    /// The number of links that it shares with other streams of the transfer.
+    shared: usize,
     /// Streams that make room for it.
-    pub(crate) moves: Vec<Move>,
+    moves: Vec<Move>,
 }
 
 impl Chosen {
-    /// A path that is given, with nothing to make room for it.
-    pub(crate) const fn path(path: Path, shared: usize) -> Self {
+    /// A given path, with nothing to make room for it.
+    pub(super) const fn path(path: Path, shared: usize) -> Self {
         Self { path, shared, moves: Vec::new() }
     }
 }
 
-/// One more stream of a transfer, between the addresses of a tuple.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewStream<'a> {
-    pub(crate) transfer: TransferId,
-    pub(crate) tuple: &'a FiveTuple,
-}
-
 impl Streams {
-    /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
+    /// Places a stream and adds its rules to `batch`; returns the first hops of the paths that they need.
+    ///
+    /// `None` if the stream does not exist, there is no path, or there are too many labels.
     pub(crate) fn place(
+        &mut self,
+        deps: &mut StreamDeps<'_>,
+        id: StreamId,
+        on: PlaceOn<'_>,
+        batch: &mut Commands,
+    ) -> Option<Hops> {
+        match on {
+            PlaceOn::Best(ends) => self.place_between(deps, id, ends, batch),
+            PlaceOn::Path(path) => self.assign(deps, id, &Chosen::path(path.clone(), 0), batch),
+        }
+    }
+
+    pub(super) fn place_between(
         &mut self,
         deps: &mut StreamDeps<'_>,
         id: StreamId,
@@ -58,7 +75,7 @@ impl Streams {
     }
 
     /// Gives a stream a path and adds its rules to `batch`; returns the labels that they need.
-    pub(crate) fn assign(
+    pub(super) fn assign(
         &mut self,
         deps: &mut StreamDeps<'_>,
         id: StreamId,
@@ -78,21 +95,6 @@ impl Streams {
         self.set_route(deps, id, Some(route));
         self.watch_teardown(deps, id, batch);
         Some(Hops::from([forward, reverse]))
-    }
-
-    /// Which of some paths one more stream of a transfer is to take.
-    pub(crate) fn choose_among(
-        &mut self,
-        deps: &StreamDeps<'_>,
-        stream: NewStream<'_>,
-        candidates: &[&Path],
-        policy: Policy,
-    ) -> Option<usize> {
-        let NewStream { transfer, tuple } = stream;
-        let Siblings { established, opening } = &siblings(deps.transfers, transfer, tuple, policy);
-        let (now, stream, graph) = (deps.cx.now, None, deps.cx.paths.graph());
-        let request = PlacementRequest { now, stream, candidates, siblings: established, opening, graph };
-        choose(&mut self.placements, policy, &request).map(|placement| placement.index)
     }
 
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
@@ -115,21 +117,17 @@ impl Streams {
             return Some(Chosen::path(path, shared));
         }
         let Stream { tuple, transfer: owner, .. } = *deps.transfers.stream(id)?;
-        let policy = self.policy_of(deps.cx.settings, &tuple);
+        let policy = deps.cx.policy_of(&tuple);
         let paths = deps.cx.paths.of_kind(policy.kind, policy.k, ends);
         let candidates: SmallVec<[&Path; 8]> = deps.cx.paths.usable(&paths, deps.cx.now).collect();
-        let siblings = siblings(deps.transfers, owner, &tuple, policy.placement);
-        let (stream, graph) = (transfer.map(|transfer| (transfer, id)), deps.cx.paths.graph());
-        let Siblings { established, opening } = &siblings;
-        let request = PlacementRequest {
-            now: deps.cx.now,
-            stream,
+        let to_place = ToPlace {
+            transfer: owner,
+            tuple: &tuple,
+            stream: transfer.map(|_| id),
             candidates: &candidates,
-            siblings: established,
-            opening,
-            graph,
+            policy: policy.placement,
         };
-        let Placement { index, shared, moves } = choose(&mut self.placements, policy.placement, &request)?;
+        let Placement { index, shared, moves } = deps.placer.choose(&deps.cx, deps.transfers, to_place)?;
         candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }
 }

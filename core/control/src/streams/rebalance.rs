@@ -11,6 +11,7 @@ use braid_types::{BitsPerSec, SwitchPort, Time};
 use super::migration::shared;
 use super::{StreamDeps, Streams};
 use crate::notice::Notice;
+use crate::reservations::assignment_of;
 use crate::settings::RebalanceSettings;
 
 /// How long a moved stream is missing from the measured loads of its new links.
@@ -50,7 +51,7 @@ struct Candidate {
 impl Rebalance {
     fn has_just_moved_to(&self, path: &Path, now: Time) -> bool {
         let recent = self.moves.iter().filter(|it| now.since(it.at) < LOAD_UPDATE_DELAY);
-        recent.filter(|it| it.path.shared_cables(path) > 0).count() > 0
+        recent.filter(|it| it.path.shared_links(path) > 0).count() > 0
     }
 
     fn rests(&self, stream: StreamId, now: Time, hold_down: Duration) -> bool {
@@ -127,8 +128,10 @@ impl Streams {
         full: &Link,
     ) -> Option<Candidate> {
         // Streams of an assignment are distributed to fill their paths, and stay.
-        let is_movable =
-            |stream: &&Stream| deps.reservations.of(stream).is_none() && deps.spray.stream(id).is_none();
+        let is_movable = |stream: &&Stream| {
+            assignment_of(deps.reservations.assignments(), stream).is_none()
+                && deps.spray.stream(id).is_none()
+        };
         let stream = deps.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
         let set = deps.cx.paths.disjoint(current.ingress(), current.egress());

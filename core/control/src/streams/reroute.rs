@@ -37,7 +37,7 @@ impl Streams {
         for (id, tuple) in self.streams_on(deps, paths) {
             let mut batch = Commands::default();
             let ends = switches_of(deps.cx.topology, &tuple);
-            if let Some(hops) = ends.and_then(|ends| self.place(deps, id, ends, &mut batch)) {
+            if let Some(hops) = ends.and_then(|ends| self.place_between(deps, id, ends, &mut batch)) {
                 self.submit(deps, &hops, batch, Replaces::Nothing);
             }
         }
@@ -62,19 +62,19 @@ impl Streams {
             let ends =
                 deps.transfers.stream(*id).and_then(|stream| switches_of(deps.cx.topology, &stream.tuple));
             let mut batch = Commands::default();
-            if let Some(hops) = ends.and_then(|ends| self.place(deps, *id, ends, &mut batch)) {
+            if let Some(hops) = ends.and_then(|ends| self.place_between(deps, *id, ends, &mut batch)) {
                 self.submit(deps, &hops, batch, Replaces::Working);
             }
         }
     }
 
     /// Places the streams that lost their path, once the graph is up to date.
-    pub(crate) fn place_again(&mut self, deps: &mut StreamDeps<'_>, replaces: Replaces) {
+    pub(super) fn place_again(&mut self, deps: &mut StreamDeps<'_>, replaces: Replaces) {
         let lost = deps.transfers.unrouted();
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match switches_of(deps.cx.topology, &tuple)
-                .and_then(|ends| self.place(deps, id, ends, &mut batch))
+                .and_then(|ends| self.place_between(deps, id, ends, &mut batch))
             {
                 Some(hops) => {
                     self.unplaced.remove(&id);

@@ -14,27 +14,37 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
 
-impl Streams {
-    pub(crate) fn handle_flow_removed(&mut self, deps: &mut StreamDeps<'_>, cookie: Cookie, bytes: u64) {
-        if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-            deps.transfers.set_bytes(deps.cx.now, id, reverse, bytes);
-            self.end(deps, id);
-        }
-    }
+/// The byte counts of rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Counted<'a> {
+    /// Of rules in use.
+    Running(&'a [(Cookie, u64)]),
+    /// The final count of a rule that its switch has removed: the stream has ended.
+    Removed(&'a (Cookie, u64)),
+}
 
-    pub(crate) fn handle_counters(&mut self, deps: &mut StreamDeps<'_>, rules: &[(Cookie, u64)]) {
+impl Streams {
+    /// Switches have counted the bytes of streams.
+    pub(crate) fn handle_counters(&mut self, deps: &mut StreamDeps<'_>, counted: Counted<'_>) {
+        let (rules, has_ended) = match counted {
+            Counted::Running(rules) => (rules, false),
+            Counted::Removed(rule) => (std::slice::from_ref(rule), true),
+        };
         for (cookie, bytes) in rules {
-            if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-                deps.transfers.set_bytes(deps.cx.now, id, reverse, *bytes);
+            let Some(Purpose::Stream { id, reverse }) = cookie.purpose() else { continue };
+            deps.transfers.set_bytes(deps.cx.now, id, reverse, *bytes);
+            if has_ended {
+                self.end(deps, id);
             }
         }
     }
 
+    /// Ends a stream and removes its rules.
     pub(crate) fn end(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
         self.remove_rules(deps, id);
         self.stop_watching(deps, id);
         self.events.push_back(StreamEvent::Ended(id));
-        self.placements.values_mut().for_each(|placement| placement.ended(id));
+        deps.placer.handle_ended(id);
         deps.fabric.set_lease(id, [None; 2]);
         let Some(Ended { stream, transfer_ended }) = deps.transfers.end(id) else { return };
         deps.reservations.handle_ended(&stream);
@@ -106,6 +116,11 @@ impl RuleSources<'_> {
         let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
         Some(Rule::Stream { id, reverse, tuple, hop })
     }
+}
+
+/// Whether one end of a stream sends these packets.
+pub(super) fn is_known(streams: &Transfers, tuple: &FiveTuple) -> bool {
+    streams.by_tuple(tuple).is_some() || streams.by_tuple(&tuple.reversed()).is_some()
 }
 
 /// The switches of a connection's hosts.

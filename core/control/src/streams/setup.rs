@@ -41,10 +41,35 @@ impl<'a> Syn<'a> {
     }
 }
 
+/// Where a packet comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PacketSource {
+    /// It has just arrived from a host at this port.
+    Port(SwitchPort),
+    /// It entered at this switch and was held until now.
+    Held(DatapathId),
+}
+
 impl Streams {
     /// Handles a TCP packet that opens, answers or ends a connection. Returns whether it was handled;
     /// otherwise it follows the default path.
     pub(crate) fn handle_tcp(
+        &mut self,
+        deps: &mut StreamDeps<'_>,
+        from: PacketSource,
+        frame: &Frame<'_>,
+        bytes: &[u8],
+    ) -> bool {
+        match from {
+            PacketSource::Port(at) => self.handle_arrival(deps, at, frame, bytes),
+            PacketSource::Held(dpid) => {
+                let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
+                is_syn && self.handle_syn(deps, dpid, frame, bytes)
+            }
+        }
+    }
+
+    fn handle_arrival(
         &mut self,
         deps: &mut StreamDeps<'_>,
         at: SwitchPort,
@@ -66,7 +91,7 @@ impl Streams {
 
     /// Handles a SYN, which is held until its stream has a path. Returns whether it was handled; its
     /// destination may be unknown.
-    pub(crate) fn handle_syn(
+    fn handle_syn(
         &mut self,
         deps: &mut StreamDeps<'_>,
         dpid: DatapathId,
@@ -105,7 +130,7 @@ impl Streams {
             mptcp => mptcp,
         };
         let stream = match opening {
-            Some(opening) if dst != dpid && !self.policy_of(deps.cx.settings, &tuple).is_single() => {
+            Some(opening) if dst != dpid && !deps.cx.policy_of(&tuple).is_single() => {
                 self.open_stream(deps, tuple, opening).ok()
             }
             _ => {
@@ -123,7 +148,7 @@ impl Streams {
     fn is_new(&self, deps: &StreamDeps<'_>, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && self.policy_of(deps.cx.settings, &tuple).parallel_paths < 2;
+        let is_alone = is_plain && deps.cx.policy_of(&tuple).parallel_paths < 2;
         !is_alone && deps.transfers.by_tuple(&tuple).is_none()
     }
 
@@ -134,7 +159,7 @@ impl Streams {
         tuple: &FiveTuple,
         ends: SwitchPair,
     ) -> Option<Opening> {
-        let policy = self.policy_of(deps.cx.settings, tuple);
+        let policy = deps.cx.policy_of(tuple);
         let below = ReservationDeps { fabric: deps.fabric, streams: &*deps.transfers };
         let connection = PlainConnection { tuple, ends, paths: policy.distributed_paths() };
         let group = deps.reservations.infer(&mut deps.cx, below, connection);
@@ -174,6 +199,7 @@ impl Streams {
         }
     }
 
+    /// Opens a stream, or returns the stream of these ends that is open already.
     pub(crate) fn open_stream(
         &mut self,
         deps: &mut StreamDeps<'_>,
@@ -208,7 +234,7 @@ impl Streams {
         let hops = match &route {
             Some(_) if deps.spray.stream(id).is_some() => deps.spray.stream(id).map(StreamBundles::hops),
             Some(route) => hops_of(deps.fabric, route).map(Hops::from),
-            None => self.place(deps, id, ends, &mut batch),
+            None => self.place_between(deps, id, ends, &mut batch),
         };
         let Some(hops) = hops else {
             self.end(deps, id);

@@ -18,7 +18,7 @@ impl Streams {
         tuple: &FiveTuple,
         ends: SwitchPair,
     ) -> bool {
-        let policy = self.policy_of(deps.cx.settings, tuple);
+        let policy = deps.cx.policy_of(tuple);
         policy.may_spray() && deps.spray.is_possible(&deps.cx, ends, policy.spray())
     }
 
@@ -34,12 +34,9 @@ impl Streams {
     ) -> Option<Hops> {
         let stream = deps.transfers.stream(id)?;
         let (tuple, transfer) = (stream.tuple, stream.transfer);
-        let policy = self.policy_of(deps.cx.settings, &tuple);
-        let request = SprayRequest { id, transfer, tuple, ends, policy: policy.spray() };
-        if !policy.may_spray() {
-            deps.spray.stay_single(request);
-            return None;
-        }
+        let policy = deps.cx.policy_of(&tuple);
+        let is_allowed = policy.may_spray();
+        let request = SprayRequest { id, transfer, tuple, ends, policy: policy.spray(), is_allowed };
         let hops = deps.spray.place(&mut deps.cx, deps.fabric, request, batch)?;
         let route = deps.spray.stream(id).and_then(StreamBundles::route);
         self.set_route(deps, id, route);

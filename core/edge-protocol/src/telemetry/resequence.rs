@@ -103,8 +103,8 @@ impl ResequenceReport {
             limits.packets,
             limits.bytes,
             limits.flow_bytes,
-            counters.most_packets.into(),
-            counters.most_bytes,
+            counters.max_packets.into(),
+            counters.max_bytes,
         ]
     }
 
@@ -126,7 +126,7 @@ impl ResequenceReport {
         let [gaps_filled, gaps_passed, gaps_timed_out, gaps_over_threshold, rest @ ..] = rest;
         let [gaps_overflowed, gaps_ended, waited_nanos, longest_nanos, rest @ ..] = rest;
         let [flows, packets, bytes, hold_nanos, rest @ ..] = rest;
-        let [packet_limit, byte_limit, flow_bytes, most_packets, most_bytes] = rest;
+        let [packet_limit, byte_limit, flow_bytes, max_packets, max_bytes] = rest;
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let counters = Counters {
             forwarded,
@@ -143,8 +143,8 @@ impl ResequenceReport {
             gaps_ended,
             waited_nanos,
             longest_nanos,
-            most_packets: short(most_packets),
-            most_bytes,
+            max_packets: short(max_packets),
+            max_bytes,
         };
         Self {
             counters,

@@ -35,7 +35,7 @@ fn a_path_within_a_switch_has_two_equal_ends() {
     let path = Path::within(dpid(7));
     assert_eq!((path.ingress(), path.egress(), path.hops()), (dpid(7), dpid(7), 0));
     assert_eq!(path.reversed(), path);
-    assert_eq!(path.shared_cables(&path), 0);
+    assert_eq!(path.shared_links(&path), 0);
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn a_cable_is_shared_in_either_direction_and_apart_from_parallel_ones() {
     let mut finder = finder(&links);
     let [long, short, back] =
         [(1, 3), (1, 2), (2, 1)].map(|(a, b)| finder.shortest(dpid(a), dpid(b)).unwrap());
-    assert_eq!((long.shared_cables(&short), short.shared_cables(&long)), (1, 1));
-    assert_eq!(long.shared_cables(&back), 1);
+    assert_eq!((long.shared_links(&short), short.shared_links(&long)), (1, 1));
+    assert_eq!(long.shared_links(&back), 1);
     let parallel = &finder.edge_disjoint(dpid(1), dpid(2), 2)[1];
-    assert_eq!(long.shared_cables(parallel), 0);
+    assert_eq!(long.shared_links(parallel), 0);
 }
 
 #[test]

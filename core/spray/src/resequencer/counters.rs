@@ -38,9 +38,9 @@ pub struct Counters {
     /// The longest that one had waited, in nanoseconds.
     pub longest_nanos: u64,
     /// The most packets that have waited at once.
-    pub most_packets: u32,
+    pub max_packets: u32,
     /// The most bytes that have waited at once, with what packets take besides.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 /// The traffic of one path.
@@ -63,8 +63,8 @@ impl Counters {
     }
 
     pub(super) fn note_inside(&mut self, gauge: Gauge) {
-        self.most_packets = self.most_packets.max(gauge.packets);
-        self.most_bytes = self.most_bytes.max(gauge.bytes);
+        self.max_packets = self.max_packets.max(gauge.packets);
+        self.max_bytes = self.max_bytes.max(gauge.bytes);
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) struct Store<P> {
     ends: Ends,
     count: u32,
     bytes: u64,
-    most_packets: u32,
-    most_bytes: u64,
+    max_packets: u32,
+    max_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -54,17 +54,17 @@ pub(super) const fn charge(size: u32) -> u32 {
 }
 
 impl<P> Store<P> {
-    pub(super) fn new(most_packets: u32, most_bytes: u64) -> Self {
+    pub(super) fn new(max_packets: u32, max_bytes: u64) -> Self {
         let (slots, free, ends) = (Vec::new(), Vec::new(), Ends::default());
-        Self { slots, free, ends, count: 0, bytes: 0, most_packets, most_bytes }
+        Self { slots, free, ends, count: 0, bytes: 0, max_packets, max_bytes }
     }
 
-    pub(super) fn resize(&mut self, most_packets: u32, most_bytes: u64) {
-        (self.most_packets, self.most_bytes) = (most_packets, most_bytes);
+    pub(super) fn resize(&mut self, max_packets: u32, max_bytes: u64) {
+        (self.max_packets, self.max_bytes) = (max_packets, max_bytes);
     }
 
     pub(super) fn has_room(&self, charge: u32) -> bool {
-        self.count < self.most_packets && self.bytes + u64::from(charge) <= self.most_bytes
+        self.count < self.max_packets && self.bytes + u64::from(charge) <= self.max_bytes
     }
 
     pub(super) const fn count(&self) -> u32 {

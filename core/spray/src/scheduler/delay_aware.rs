@@ -7,7 +7,7 @@ use braid_types::Time;
 use super::PathWeight;
 
 /// Beyond this the model of the queues is no better than the configured rates.
-const MOST_BACKLOG: Duration = Duration::from_millis(200);
+const MAX_BACKLOG: Duration = Duration::from_millis(200);
 
 /// Earliest delivery path first: a packet occupies its path for as long as the path's rate implies, and the next packet
 /// takes the path on which it arrives first behind that.
@@ -38,7 +38,7 @@ impl DelayAware {
     fn forgive(&mut self, paths: &[PathWeight], now: Time) {
         let usable = paths.iter().zip(&self.free).filter(|(path, _)| path.weight > 0);
         let Some(least) = usable.map(|(_, free)| free.since(now)).min() else { return };
-        if let Some(excess) = least.checked_sub(MOST_BACKLOG) {
+        if let Some(excess) = least.checked_sub(MAX_BACKLOG) {
             self.free.iter_mut().for_each(|free| *free = *free - excess);
         }
     }

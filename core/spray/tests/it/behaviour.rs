@@ -288,7 +288,7 @@ fn what_waits_is_counted_by_path_and_by_how_long() {
     // One waited for 3 ms, one for 50.
     let waits = bench.buffer.hold_times();
     assert_eq!((waits.total(), waits.below(Duration::from_micros(4_096))), (2, 1));
-    assert_eq!((counters.most_packets, counters.most_bytes), (1, 154 + 19 + 128));
+    assert_eq!((counters.max_packets, counters.max_bytes), (1, 154 + 19 + 128));
     let [first, second, none] = [0, 1, 9].map(|path| bench.buffer.path(PathId(path)));
     assert_eq!((first.packets, first.bytes, first.late), (2, 308, 1));
     assert_eq!((second.packets, second.late, none.packets), (2, 0, 0));

@@ -46,9 +46,9 @@ pub enum AdviceRefusal {
 
 impl AdviceRequest {
     /// Subflows beside the first that may be asked for.
-    pub const MOST_SUBFLOWS: usize = 64;
+    pub const MAX_SUBFLOWS: usize = 64;
     /// Addresses of a host that may be named.
-    pub const MOST_ADDRESSES: usize = 256;
+    pub const MAX_ADDRESSES: usize = 256;
 
     /// The same request with IPv4-mapped addresses as IPv4, and each subflow beside the first once.
     #[must_use]
@@ -75,11 +75,11 @@ impl AdviceRequest {
             true => Ok(()),
             false => Err(AdviceRefusal::TooMany { what, have, most }),
         };
-        few("most", self.most, Self::MOST_SUBFLOWS)?;
-        few("subflows", self.subflows.len(), Self::MOST_SUBFLOWS)?;
-        few("failed", self.failed.len(), Self::MOST_SUBFLOWS)?;
-        few("local_addresses", self.local_addresses.len(), Self::MOST_ADDRESSES)?;
-        few("remote_addresses", self.remote_addresses.len(), Self::MOST_ADDRESSES)?;
+        few("most", self.most, Self::MAX_SUBFLOWS)?;
+        few("subflows", self.subflows.len(), Self::MAX_SUBFLOWS)?;
+        few("failed", self.failed.len(), Self::MAX_SUBFLOWS)?;
+        few("local_addresses", self.local_addresses.len(), Self::MAX_ADDRESSES)?;
+        few("remote_addresses", self.remote_addresses.len(), Self::MAX_ADDRESSES)?;
         check_ends("connection", &self.connection)?;
         self.subflows.iter().try_for_each(|ends| check_ends("subflow", ends))
     }

@@ -12,7 +12,7 @@ use super::{AdviceRequest, SubflowEnds};
 const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
 
 /// Address pairs beyond these are not considered.
-const MOST_PAIRS: usize = 64;
+const MAX_PAIRS: usize = 64;
 
 impl AdviceRequest {
     /// The pairs of addresses for subflows, best first; the local port is 0.
@@ -31,7 +31,7 @@ impl AdviceRequest {
         let all = locals.iter().flat_map(|local| remotes.iter().map(move |remote| pair(local, remote)));
         let mut pairs: Vec<_> = all.filter(|it| is_way(it) && *it != own && self.is_hopeful(it)).collect();
         pairs.sort_by_key(|it| Reverse(common_prefix(it.local.ip(), it.remote.ip())));
-        pairs.truncate(MOST_PAIRS - 1);
+        pairs.truncate(MAX_PAIRS - 1);
         if self.is_hopeful(&own) {
             pairs.insert(0, own);
         }
@@ -118,6 +118,6 @@ mod tests {
         request.local_addresses = (0..256_u32).map(|it| IpAddr::V4((0x0a01_0000 + it).into())).collect();
         request.remote_addresses =
             (0..256_u32).map(|it| SocketAddr::new(IpAddr::V4((0x0a02_0000 + it).into()), 80)).collect();
-        assert_eq!(request.pairs().len(), MOST_PAIRS);
+        assert_eq!(request.pairs().len(), MAX_PAIRS);
     }
 }

@@ -18,7 +18,7 @@ impl PlacementPolicy for Deterministic {
         let takes = |path, streams: &[&Path]| streams.iter().filter(|taken| **taken == path).count();
         let takers = |path| (takes(path, request.siblings), takes(path, request.opening));
         let (index, path) = request.candidates.iter().enumerate().min_by_key(|(_, path)| takers(**path))?;
-        let shared = request.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        let shared = request.siblings.iter().map(|sibling| path.shared_links(sibling)).sum();
         Some(Placement { index, shared, moves: Vec::new() })
     }
 }

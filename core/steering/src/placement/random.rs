@@ -22,7 +22,7 @@ impl PlacementPolicy for Random {
     fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
         let index = reduce(self.0.next_u64(), request.candidates.len());
         let path = request.candidates.get(index)?;
-        let shared = request.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        let shared = request.siblings.iter().map(|sibling| path.shared_links(sibling)).sum();
         Some(Placement { index, shared, moves: Vec::new() })
     }
 }

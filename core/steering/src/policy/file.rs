@@ -15,11 +15,11 @@ use super::{Imbalance, Policies, PolicyRule, PortRange, Resequence, SteerAs, Ste
 use crate::{AdviceRequest, Policy};
 
 /// Every connection that opens is compared with every rule.
-const MOST_RULES: usize = 1_024;
+const MAX_RULES: usize = 1_024;
 /// Prefixes of a rule, and ranges of ports.
-const MOST_PREFIXES: usize = 256;
+const MAX_PREFIXES: usize = 256;
 /// Further paths between two switches cost more time than they give capacity.
-const MOST_PATHS: usize = 64;
+const MAX_PATHS: usize = 64;
 
 /// A problem in a file, and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,8 +107,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn policies(&mut self, file: File) -> Policies {
-        if file.rule.len() > MOST_RULES {
-            let what = format!("there are {} rules, and {MOST_RULES} may be", file.rule.len());
+        if file.rule.len() > MAX_RULES {
+            let what = format!("there are {} rules, and {MAX_RULES} may be", file.rule.len());
             self.add(0..0, "rule".to_owned(), &what);
             return Policies::default();
         }
@@ -148,10 +148,10 @@ impl Reader<'_> {
         Steering {
             steer_as: kind.unwrap_or_default(),
             paths: self.value(key, "paths", fields.paths, |text| read::<Kind>(&text)),
-            k: self.value(key, "k", fields.k, |it| within(it, 1, MOST_PATHS)),
+            k: self.value(key, "k", fields.k, |it| within(it, 1, MAX_PATHS)),
             placement: self.value(key, "placement", fields.placement, |text| read::<Policy>(&text)),
             subflows: self
-                .value(key, "subflows", fields.subflows, |it| within(it, 1, AdviceRequest::MOST_SUBFLOWS)),
+                .value(key, "subflows", fields.subflows, |it| within(it, 1, AdviceRequest::MAX_SUBFLOWS)),
             resequence: self.value(key, "resequence", fields.resequence, |text| read::<Resequence>(&text)),
             max_mdi: self.value(key, "max_mdi", fields.max_mdi, |it| {
                 Imbalance::try_from(it).map_err(|error| error.to_string())
@@ -177,11 +177,11 @@ impl Reader<'_> {
         values: Vec<Spanned<T>>,
         read: impl Fn(T) -> Result<U, String>,
     ) -> Vec<U> {
-        if values.len() > MOST_PREFIXES {
-            let what = format!("there are {}, and {MOST_PREFIXES} may be", values.len());
+        if values.len() > MAX_PREFIXES {
+            let what = format!("there are {}, and {MAX_PREFIXES} may be", values.len());
             self.add(values[0].span(), key.to_owned(), &what);
         }
-        let values = values.into_iter().take(MOST_PREFIXES).enumerate();
+        let values = values.into_iter().take(MAX_PREFIXES).enumerate();
         let read = values.filter_map(|(index, value)| {
             let span = value.span();
             read(value.into_inner()).map_err(|what| self.add(span, format!("{key}[{index}]"), &what)).ok()

@@ -69,7 +69,7 @@ pub struct Transfers {
     by_opener: Openers,
     by_group: BTreeMap<Group, TransferId>,
     /// The transfers of reconciled streams, by the addresses of both hosts.
-    adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
+    restored: BTreeMap<(IpAddr, IpAddr), TransferId>,
     last_transfer: u64,
     last_stream: u64,
     changes: Changes,
@@ -190,25 +190,25 @@ impl Transfers {
     ///
     /// Its transfer is no longer known: all reconciled streams from one address to another count as one transfer. Neither
     /// `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
-    pub fn adopt(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
+    pub fn restore(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
         if self.streams.len() >= self.limits.streams {
             return Err(Full { what: "streams", limit: self.limits.streams });
         }
         let limit = self.limits.streams_per_transfer;
         let has_room =
             |id: &TransferId| self.transfers.get(*id).is_some_and(|transfer| transfer.streams.len() < limit);
-        let transfer = match self.adopted.get(&(tuple.src, tuple.dst)).copied().filter(has_room) {
+        let transfer = match self.restored.get(&(tuple.src, tuple.dst)).copied().filter(has_room) {
             Some(known) => known,
             None => self.open_transfer(now, Opening::Unseen),
         };
-        self.adopted.insert((tuple.src, tuple.dst), transfer);
+        self.restored.insert((tuple.src, tuple.dst), transfer);
         self.open_stream(now, id, tuple, Opening::Unseen, transfer)?;
         self.skip_streams(id);
         Ok(())
     }
 
-    /// As [`Self::adopt`], for a sprayed stream: it is a transfer by itself.
-    pub fn adopt_sprayed(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
+    /// As [`Self::restore`], for a sprayed stream: it is a transfer by itself.
+    pub fn restore_sprayed(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
         if self.streams.len() >= self.limits.streams {
             return Err(Full { what: "streams", limit: self.limits.streams });
         }
@@ -357,8 +357,8 @@ impl Transfers {
             self.by_group.remove(&group);
         }
         let ends = (stream.tuple.src, stream.tuple.dst);
-        if self.adopted.get(&ends) == Some(&stream.transfer) {
-            self.adopted.remove(&ends);
+        if self.restored.get(&ends) == Some(&stream.transfer) {
+            self.restored.remove(&ends);
         }
         for token in tokens.into_iter().flatten() {
             self.forget_token(token, stream.transfer);

@@ -134,7 +134,7 @@ fn model(wanted: &NewAssignment) -> Result<Option<StreamModel>, Problem> {
     });
     let given = StreamModel {
         a: a.unwrap_or(standard.a),
-        lack: saturation_loss.unwrap_or(standard.lack),
+        saturation_loss: saturation_loss.unwrap_or(standard.saturation_loss),
         growth: growth.unwrap_or(standard.growth),
     };
     given.checked().map(Some).map_err(|error| Problem::invalid("a", error.to_string()))

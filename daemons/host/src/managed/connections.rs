@@ -10,11 +10,11 @@ use braid_types::Backoff;
 use crate::pm::{Connection, Event, Token};
 
 /// Connections beyond these are left to themselves: they keep their first subflow.
-const MOST_CONNECTIONS: usize = 10_000;
+const MAX_CONNECTIONS: usize = 10_000;
 /// The peer's addresses beyond these are not remembered.
-const MOST_ADDRESSES: usize = 32;
+const MAX_ADDRESSES: usize = 32;
 /// Subflows that failed, of which so many are remembered: the last ones.
-const MOST_FAILED: usize = 32;
+const MAX_FAILED: usize = 32;
 /// The waits before a question that follows failures.
 const RETRY: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(60));
 /// How long a failed subflow is reported to the controller: afterwards the cause may be gone.
@@ -95,7 +95,7 @@ impl Connections {
             Event::Announced { token, id, address, port } => {
                 self.change(now, *token, |it| {
                     let port = port.unwrap_or_else(|| it.first.remote.port());
-                    if it.announced.len() < MOST_ADDRESSES {
+                    if it.announced.len() < MAX_ADDRESSES {
                         it.announced.insert(*id, (*address, port).into());
                     }
                 });
@@ -118,7 +118,7 @@ impl Connections {
         if it.subflows.remove(&ends).is_none() && ends != it.first {
             return;
         }
-        if it.failed.len() >= MOST_FAILED {
+        if it.failed.len() >= MAX_FAILED {
             it.failed.remove(0);
         }
         it.failed.push((now, ends));
@@ -176,7 +176,7 @@ impl Connections {
     }
 
     fn begin(&mut self, now: Instant, connection: &Connection) {
-        if self.known.len() >= MOST_CONNECTIONS {
+        if self.known.len() >= MAX_CONNECTIONS {
             tracing::warn!(token = %connection.token, "too many connections: this one keeps its one subflow");
             return;
         }

@@ -65,11 +65,11 @@ pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     }
     let all: Vec<_> = by_path.values().flatten().copied().collect();
     let fitted = fit(&all).ok()?;
-    let StreamModel { a, lack, growth } = fitted.model;
+    let StreamModel { a, saturation_loss, growth } = fitted.model;
     let [low, high] = fitted.a_between;
     let paths = by_path.into_iter().map(|(path, samples)| path_row(path, &samples, fitted.model)).collect();
     let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-    Some(ModelRow { a, saturation_loss: lack, growth, a_between, error: fitted.error, paths })
+    Some(ModelRow { a, saturation_loss, growth, a_between, error: fitted.error, paths })
 }
 
 fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
@@ -184,7 +184,7 @@ mod tests {
     fn what_made_the_rows_is_found_again_with_rates_and_delays_of_the_scenario() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/calibrate.yaml");
         let scenario = Scenario::load(&path).expect("it is there");
-        let model = StreamModel { a: 0.001, lack: 0.7, growth: Growth::Parabola };
+        let model = StreamModel { a: 0.001, saturation_loss: 0.7, growth: Growth::Parabola };
         let mut rows = Vec::new();
         for (variant, middle, mbits, millis) in
             [("50 Mbit/s, 100 ms", "n100", 50, 100), ("100 Mbit/s, 40 ms", "w40", 100, 40)]
@@ -198,7 +198,8 @@ mod tests {
         }
         let fitted = of(&scenario, &rows).expect("a fit");
         assert!(
-            (fitted.a - model.a).abs() < 1e-5 && (fitted.saturation_loss - model.lack).abs() < 0.02,
+            (fitted.a - model.a).abs() < 1e-5
+                && (fitted.saturation_loss - model.saturation_loss).abs() < 0.02,
             "{fitted:?}"
         );
         let known: Vec<_> = fitted.paths.iter().map(|it| (it.rate_bps, it.round_trip_ms, it.best)).collect();

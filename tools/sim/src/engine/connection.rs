@@ -42,7 +42,7 @@ pub struct NewConnection {
     pub buffer: u64,
     /// The scheduler of MPTCP.
     pub scheduler: Scheduler,
-    /// The longest packet, in bytes, up to [`Self::MOST_MTU`].
+    /// The longest packet, in bytes, up to [`Self::MAX_MTU`].
     pub mtu: u16,
 }
 
@@ -152,7 +152,7 @@ impl NewConnection {
     /// The default MTU.
     pub const MTU: u16 = 1_500;
     /// The greatest MTU.
-    pub const MOST_MTU: u16 = 9_216;
+    pub const MAX_MTU: u16 = 9_216;
 
     /// The part of a full frame that is data, in a connection with so many subflows.
     pub fn payload_share(subflows: usize) -> f64 {
@@ -181,7 +181,7 @@ impl NewConnection {
 
 impl NewConnection {
     fn shape(&self) -> Shape {
-        Shape::of(self.ways.len()).with_mtu(self.mtu.min(Self::MOST_MTU))
+        Shape::of(self.ways.len()).with_mtu(self.mtu.min(Self::MAX_MTU))
     }
 
     fn buffers(&self) -> Option<Box<Buffers>> {

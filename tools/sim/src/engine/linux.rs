@@ -10,7 +10,7 @@ use super::timers::Side;
 const BURST: u32 = 65_400;
 const PIECE: u32 = 32_768;
 /// `net.mptcp.stale_loss_cnt`.
-const MOST_SILENT: u8 = 4;
+const MAX_SILENT: u8 = 4;
 const LEAST_TIMEOUT: Picos = Picos::from_millis(200);
 
 /// MPTCP of Linux: data is given to the queues of subflows, long before it is sent, and stays there.
@@ -70,7 +70,7 @@ impl Simulation {
             }
             if it.sender.is_idle() && it.queue.is_empty() {
                 idle = idle.or(Some(number));
-            } else if it.queue.is_silent(MOST_SILENT) && !it.queue.stale {
+            } else if it.queue.is_silent(MAX_SILENT) && !it.queue.stale {
                 it.queue.stale = true;
                 self.send_all_again(connection);
             }

@@ -12,7 +12,7 @@ const BESIDE_WAITING: u32 = 32;
 const BESIDE_SENT: u32 = 640;
 /// `tcp_sndbuf_expand`: room for twice the window, 10 segments at least; `tcp_wmem` bounds it.
 const LEAST_WINDOW: u32 = 10;
-const MOST: u32 = 4 << 20;
+const MAX_SEND_BUFFER: u32 = 4 << 20;
 
 /// What a subflow of Linux has been given of its connection's data and has not sent yet, and what is gone by when more is given.
 ///
@@ -133,7 +133,7 @@ const fn room_for(payload: u16, window: u32) -> u32 {
     let a_segment = (payload as u32 + 596).next_power_of_two() + 256;
     let window = if window < LEAST_WINDOW { LEAST_WINDOW } else { window };
     let wanted = a_segment.saturating_mul(2).saturating_mul(window);
-    if wanted < MOST { wanted } else { MOST }
+    if wanted < MAX_SEND_BUFFER { wanted } else { MAX_SEND_BUFFER }
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
         queue.expand(11);
         assert!(!queue.is_full(&sender));
         queue.expand(u32::MAX);
-        assert_eq!(queue.room(), MOST);
+        assert_eq!(queue.room(), MAX_SEND_BUFFER);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::steering::{Moved, Placed, Steering};
 /// How often the controller reads what links carry.
 const READING: Picos = Picos::from_millis(1_000);
 /// Flows that began while it was measured may take so many times as long to end.
-const PATIENCE: u32 = 10;
+const MAX_SLOWDOWN: u32 = 10;
 
 /// A flow, and how long it took.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -74,7 +74,7 @@ pub fn run(workload: &Workload, seed: u64, cancel: &Cancel) -> Result<Outcome, E
     let network = workload.check(seed)?;
     let mut run = Run::new(workload, &network, seed);
     let end = Picos::from(workload.warm_up + workload.measured);
-    let limit = Picos::from(workload.warm_up + workload.measured * PATIENCE);
+    let limit = Picos::from(workload.warm_up + workload.measured * MAX_SLOWDOWN);
     while !cancel.is_cancelled() && run.simulation.now() < limit {
         if run.simulation.now() >= end && run.open == 0 {
             break;

@@ -280,7 +280,7 @@ fn connections_over_ipv6_are_placed_too() {
 fn few_streams_keep_to_the_paths_that_carry_most() {
     let settings = Settings {
         capacities: capacities(&[(1, 9, 100), (1, 2, 20), (2, 9, 20)]),
-        stream_model: StreamModel { a: 0.001, lack: 1.0, growth: Growth::Parabola },
+        stream_model: StreamModel { a: 0.001, saturation_loss: 1.0, growth: Growth::Parabola },
         ..Settings::default()
     };
     let mut network = Network::start_with(settings, &THREE_WAYS[..3], &[1, 9]);

@@ -11,7 +11,9 @@ use super::network::{Network, dpid, ip, mac, tuple};
 use crate::brain::{Brain, Dispatch, context, stream_deps};
 use crate::command::Commands;
 use crate::event::Event;
+use crate::fabric::Replaces;
 use crate::settings::Settings;
+use crate::streams::PlaceOn;
 
 /// Four edge-disjoint paths from 1 to 9.
 const FOUR_WAYS: [(u64, u64); 10] =
@@ -127,7 +129,12 @@ fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Co
     let path = path.clone();
     let dispatch = Dispatch { brain, now, out };
     match ids.get(choice % 4) {
-        Some(id) => dispatch.brain.streams.move_stream(&mut stream_deps!(dispatch), *id, &path),
+        Some(id) => {
+            let (deps, mut batch) = (&mut stream_deps!(dispatch), Commands::default());
+            if let Some(hops) = dispatch.brain.streams.place(deps, *id, PlaceOn::Path(&path), &mut batch) {
+                dispatch.brain.streams.submit(deps, &hops, batch, Replaces::Working);
+            }
+        }
         None => {
             dispatch.brain.paths.suspend(path, now + Duration::from_millis(50));
             let cx = &mut context!(dispatch);

@@ -8,8 +8,8 @@ use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
 use braid_types::{FiveTuple, SwitchPair, SwitchPort};
 
 use super::super::{RequestDeps, Requests};
+use crate::placer::ToPlace;
 use crate::request::Ticket;
-use crate::streams::NewStream;
 
 impl Requests {
     /// Names what works, and adds the subflows that are planned.
@@ -22,8 +22,10 @@ impl Requests {
         let Some(transfer) = self.advising.waiting.get(&ticket).map(|it| it.transfer) else { return };
         let mut plan = self.plan_subflows(on, ticket, request);
         while let Some(candidate) = plan.next(|ends, paths, policy| {
-            let stream = NewStream { transfer, tuple: &ends.tuple() };
-            on.streams.choose_among(&on.deps, stream, paths, policy)
+            let tuple = &ends.tuple();
+            let to_place = ToPlace { transfer, tuple, stream: None, candidates: paths, policy };
+            let chosen = on.deps.placer.choose(&on.deps.cx, on.deps.transfers, to_place);
+            chosen.map(|placement| placement.index)
         }) {
             let Some(ends) = self.with_port(on, request, candidate.ends) else {
                 plan.reject(&candidate);
@@ -42,7 +44,7 @@ impl Requests {
     }
 
     fn policy_of(&self, on: &RequestDeps<'_>, request: &AdviceRequest) -> EffectivePolicy {
-        on.streams.policy_of(on.deps.cx.settings, &request.connection.tuple())
+        on.deps.cx.policy_of(&request.connection.tuple())
     }
 
     fn streams_of<'a>(&self, on: &'a RequestDeps<'_>, ticket: Ticket) -> &'a [StreamId] {

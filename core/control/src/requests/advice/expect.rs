@@ -8,7 +8,7 @@ use super::super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
-use crate::streams::Chosen;
+use crate::streams::PlaceOn;
 
 impl Requests {
     /// A stream has ended or was never opened: its rules are removed.
@@ -37,8 +37,7 @@ impl Requests {
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
         let id = on.deps.transfers.expect(on.deps.cx.now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
-        let Some(hops) = on.streams.assign(&mut on.deps, id, &Chosen::path(path.clone(), 0), &mut batch)
-        else {
+        let Some(hops) = on.streams.place(&mut on.deps, id, PlaceOn::Path(path), &mut batch) else {
             self.end_stream(on, id);
             return None;
         };

@@ -15,6 +15,7 @@ use super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
+use crate::streams::PlaceOn;
 
 /// Seconds until the agent asks again after complete advice.
 const ADVICE_INTERVAL_S: u32 = 60;
@@ -133,7 +134,7 @@ impl Requests {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(on, request);
-        let is_single = on.streams.policy_of(on.deps.cx.settings, &request.connection.tuple()).is_single();
+        let is_single = on.deps.cx.policy_of(&request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(on, request, &place)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ADVICE_INTERVAL_S), ..Advice::default() };
@@ -234,7 +235,7 @@ impl Requests {
         let opened = on.streams.open_stream(&mut on.deps, first, Opening::Unseen);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
         let mut batch = Commands::default();
-        match on.streams.place(&mut on.deps, id, place.switches, &mut batch) {
+        match on.streams.place(&mut on.deps, id, PlaceOn::Best(place.switches), &mut batch) {
             Some(hops) => on.streams.submit(&mut on.deps, &hops, batch, Replaces::Working),
             None => self.end_stream(on, id),
         }
