@@ -84,6 +84,9 @@ enum Command {
     /// Check, show and change the policy: which traffic is steered, and how
     #[command(subcommand)]
     Policy(commands::policy::Command),
+    /// Copy recordings of a controller without their secrets
+    #[command(subcommand)]
+    Recording(commands::recording::Command),
     /// List the transfers in progress with their streams and paths
     Transfers(client::WatchArgs),
     /// Run a command and give each of its TCP connections a path of its own
@@ -136,6 +139,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Page(args) => commands::page::execute(args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Policy(command) => commands::policy::execute(&command),
+        Command::Recording(command) => commands::recording::execute(&command),
         Command::Transfers(args) => commands::transfers::execute(&args),
         Command::Run(args) => run::execute(args),
         Command::Calibrate(args) => calibrate::execute(&args),

@@ -24,10 +24,10 @@ use crate::channels::{self, Channels};
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
-use crate::record::Recorder;
 use crate::switch_metadata::SwitchMetadataMap;
 use crate::testbed::Testbed;
 use crate::{http, notices};
+use braid_recording::Recorder;
 
 /// The time that switches have to receive their last messages when the controller stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);

@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::log;
 use crate::notices::NoticeSender;
 use crate::outstanding_rules::OutstandingRules;
-use crate::record::Recorder;
 use crate::switch_metadata::{SwitchMetadata, SwitchMetadataMap};
+use braid_recording::Recorder;
 
 /// The brain, and the outbox of every switch. All on one thread.
 pub(crate) struct Engine {

@@ -42,11 +42,11 @@ impl Discovery {
             measurement.handle_returned_probe(cx, at, probe.sent_at);
             return if returned { Ok(()) } else { Err(Threat::ReflectedProbe) };
         }
-        if !self.is_fresh(cx, src, at, probe.sent_at)? {
-            return Ok(());
-        }
         if [src, at].into_iter().any(|port| self.ports.has_shown_host(port)) {
             return Err(Threat::RelayedProbe { of: src });
+        }
+        if !self.is_fresh(cx, src, at, probe.sent_at)? {
+            return Ok(());
         }
         let link = Link { src, dst: at };
         self.hear_link(cx, measurement, link);
@@ -64,6 +64,9 @@ impl Discovery {
         at: SwitchPort,
         sent_at: Time,
     ) -> Result<bool, Threat> {
+        if sent_at > cx.now {
+            return Err(Threat::ForgedProbe { why: "it is dated in the future".to_owned() });
+        }
         let is_old = cx.now.since(sent_at) > cx.settings.link_timeout;
         // A busy switch sends frames late.
         if is_old && cx.topology.link_at(src).is_some_and(|link| link.dst == at) {
