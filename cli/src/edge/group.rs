@@ -33,7 +33,7 @@ pub(crate) enum Command {
 struct Target {
     /// The group's number
     group: u32,
-    /// The address that the edge listens on
+    /// The address that the edge listens on (`braid edge run --listen`)
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE")]
     edge: SocketAddr,
 }
