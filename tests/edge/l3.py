@@ -44,7 +44,7 @@ def network(braid, rate):
             ports = "--port hst=1 --port p1=2 --port p2=3" + "".join(
                 " --uplink p{},{}/30,{}".format(path, *uplink(space, path)) for path in (1, 2)
             )
-            command = f"ip netns exec {space} {braid} edge run --dpid {dpid:016x} {ports}"
+            command = f"ip netns exec {space} {braid} edge run --listen 127.0.0.1:6634 --dpid {dpid:016x} {ports}"
             process = subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             edges.append(process)
             json.loads(process.stdout.readline())

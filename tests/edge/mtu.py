@@ -36,7 +36,7 @@ def network(braid):
         build()
         for (space, dpid), other in zip(edge.EDGES.items(), [FAR, NEAR]):
             ports = f"--port hst=1 --uplink p1,{ENDS[space]}/30,{GATEWAYS[space]} --tunnel {ENDS[space]},{ENDS[other]}=2"
-            command = f"ip netns exec {space} {braid} edge run --dpid {dpid:016x} {ports}"
+            command = f"ip netns exec {space} {braid} edge run --listen 127.0.0.1:6634 --dpid {dpid:016x} {ports}"
             process = subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             edges.append(process)
             json.loads(process.stdout.readline())

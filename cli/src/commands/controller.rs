@@ -10,8 +10,9 @@ use std::sync::Arc;
 use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, Config, Controller, ControllerError, Listen, PolicyFile, RebalanceSettings, Settings,
-    SwitchMetadata, SwitchMetadataMap, Testbed, Tls, Tokens,
+    Access, Agents, AllowedSwitch, Config, Controller, ControllerError, HostNames, Listen, PolicyFile,
+    RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, SwitchAccess, SwitchMetadata, SwitchMetadataMap,
+    Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
@@ -39,6 +40,17 @@ pub(crate) struct Run {
     /// Listen for switches on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6653", env = "BRAID_OPENFLOW")]
     openflow: SocketAddr,
+    /// Trust every machine that can reach --openflow: accept switches from other machines over plain TCP
+    #[arg(long, env = "BRAID_OPENFLOW_TRUSTED")]
+    openflow_trusted: bool,
+    /// Let only this switch join, from anywhere or from one network; may be repeated. Without it, any switch may join
+    ///
+    /// Listed switches keep their places when others fill the controller.
+    #[arg(long = "switch", value_name = "DPID[@PREFIX]", value_delimiter = ',', env = "BRAID_SWITCHES")]
+    switches: Vec<AllowedSwitch>,
+    /// The most switches that may join from one address of another machine
+    #[arg(long, value_name = "SWITCHES", default_value_t = SWITCHES_PER_ADDRESS, env = "BRAID_SWITCHES_PER_ADDRESS")]
+    switches_per_address: usize,
     /// Accept switches on this file descriptor instead, an inherited listening TCP socket
     #[arg(long, value_name = "FD", conflicts_with = "openflow", value_parser = clap::value_parser!(i32).range(3..))]
     openflow_fd: Option<i32>,
@@ -64,6 +76,10 @@ pub(crate) struct Run {
     /// create assignments
     #[arg(long, env = "BRAID_HTTP_TRUSTED")]
     http_trusted: bool,
+    /// A name by which browsers and clients reach --http, besides addresses, localhost, this machine's name and the names in the
+    /// certificate; may be repeated
+    #[arg(long = "http-host", value_name = "NAME", value_delimiter = ',', env = "BRAID_HTTP_HOSTS")]
+    http_hosts: Vec<String>,
     /// The lab that the network belongs to: lets the page and the API cut and change its links
     #[arg(long, value_name = "NAME")]
     lab: Option<LabName>,
@@ -157,11 +173,18 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         access,
         testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
+        switch_access: SwitchAccess {
+            allowed: run.switches.clone(),
+            trusted: run.openflow_trusted,
+            per_address: run.switches_per_address,
+        },
         switch_metadata: network.as_ref().map(switch_metadata).unwrap_or_default(),
         settings: settings(run, network.as_ref())?,
     });
     let controller = match controller {
-        Err(error @ ControllerError::Open { .. }) => return Err(exit::error(Code::Usage, error.to_string())),
+        Err(error @ (ControllerError::Open { .. } | ControllerError::OpenToSwitches { .. })) => {
+            return Err(exit::error(Code::Usage, error.to_string()));
+        }
         other => other?,
     };
     say_ready(&controller)?;
@@ -173,7 +196,8 @@ fn access(run: &Run) -> anyhow::Result<Access> {
     let pair = run.tls_certificate.as_deref().zip(run.tls_key.as_deref());
     let tls =
         pair.map(|(certificate, key)| Tls::read(certificate, key)).transpose().exit_with(Code::Usage)?;
-    Ok(Access { tokens, tls, trusted: run.http_trusted })
+    let hosts = HostNames::new(run.http_hosts.iter().cloned());
+    Ok(Access { tokens, tls, trusted: run.http_trusted, hosts })
 }
 
 fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {

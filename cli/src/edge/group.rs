@@ -33,7 +33,7 @@ pub(crate) enum Command {
 struct Target {
     /// The group's number
     group: u32,
-    /// The address that the edge listens on
+    /// The address that the edge listens on (`braid edge run --listen`)
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE")]
     edge: SocketAddr,
 }
@@ -93,7 +93,8 @@ pub(crate) struct Resequence {
 pub(crate) struct TunnelArgs {
     #[command(flatten)]
     target: Target,
-    /// For a spray group, the tunnel ends of each bucket's path, in bucket order; none for a resequencing group
+    /// For a spray group, the tunnel ends of each bucket's path, in bucket order. For a resequencing group, the ends as they
+    /// arrive, the other edge's address first; without any, packets are taken out whoever sent them
     #[arg(long = "path", value_name = "SRC,DST", conflicts_with = "off")]
     paths: Vec<String>,
     /// Turn encapsulation off

@@ -25,8 +25,11 @@ pub(crate) struct Args {
     /// The datapath id in 16 hexadecimal digits
     #[arg(long, value_name = "DPID", default_value = "0000000000000001", env = "BRAID_EDGE_DPID")]
     dpid: DatapathId,
-    /// Listen for controllers and ovs-ofctl on this address; every client that reaches it has full control
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE_LISTEN")]
+    /// Listen for controllers, ovs-ofctl and `braid edge group` on this address, such as 127.0.0.1:6634; may be repeated
+    ///
+    /// Every client that reaches it has full control: on a loopback address, every user of this machine. Without it the edge
+    /// listens nowhere.
+    #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_LISTEN")]
     listen: Vec<SocketAddr>,
     /// A controller to connect to; may be repeated
     #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_CONTROLLER")]

@@ -69,13 +69,16 @@ pub struct UnknownGrowth(String);
 /// Values outside their ranges.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum ModelError {
-    /// `a` is not a positive number.
-    #[error("a is {0}: it is a positive number, such as 0.0015")]
+    /// `a` is not a positive number, or greater than any network's.
+    #[error("a is {0}: it is a positive number of at most 1,000,000, such as 0.0015")]
     A(f64),
     /// `saturation_loss` is not a number from 0 to 1.
     #[error("the saturation loss is {0}: it is a number from 0 to 1")]
     SaturationLoss(f64),
 }
+
+/// The greatest `a`: with it every product with rates and times is a finite number.
+const MAX_A: f64 = 1e6;
 
 /// The values that Huang et al. fitted in their laboratory.
 impl Default for StreamModel {
@@ -90,7 +93,7 @@ impl StreamModel {
     /// # Errors
     /// [`ModelError`].
     pub fn checked(self) -> Result<Self, ModelError> {
-        if !(self.a.is_finite() && self.a > 0.0) {
+        if !(self.a > 0.0 && self.a <= MAX_A) {
             return Err(ModelError::A(self.a));
         }
         if !(0.0..=1.0).contains(&self.saturation_loss) {
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn values_that_no_network_has_are_refused() {
-        for a in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for a in [0.0, -1.0, f64::NAN, f64::INFINITY, 1.79e308, 1e6 + 1.0] {
             assert!(StreamModel { a, ..StreamModel::default() }.checked().is_err(), "{a}");
         }
         for saturation_loss in [-0.1, 1.1, f64::NAN] {

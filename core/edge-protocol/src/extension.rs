@@ -56,7 +56,8 @@ pub enum Extension {
     SetTunnel {
         /// The group.
         group: GroupId,
-        /// The tunnel ends of each bucket's path; empty for a resequencing group.
+        /// The tunnel ends of each bucket's path. For a resequencing group, the outer addresses from which packets are taken
+        /// out; empty: from any.
         ends: Option<Vec<Ends>>,
     },
 }

@@ -24,6 +24,7 @@ use crate::channels::{self, Channels};
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
+use crate::switch_access::SwitchAccess;
 use crate::switch_metadata::SwitchMetadataMap;
 use crate::testbed::Testbed;
 use crate::{http, notices};
@@ -60,6 +61,8 @@ pub struct Config {
     pub testbed: Option<Arc<dyn Testbed>>,
     /// The policy file; without one, the settings decide.
     pub policy: Option<PolicyFile>,
+    /// Which switches may join, and where from.
+    pub switch_access: SwitchAccess,
     /// Names, groups and positions of switches.
     pub switch_metadata: SwitchMetadataMap,
     /// Settings of the brain; the key of discovery frames is replaced by a new one.
@@ -90,6 +93,15 @@ pub enum ControllerError {
         /// The missing protection.
         what: &'static str,
     },
+    /// Other machines can connect as switches without TLS, and nobody said that they are trusted.
+    #[error(
+        "{address} is reachable from other machines, and OpenFlow over plain TCP proves no switch's identity: give \
+        --openflow-trusted to trust everybody who can reach it"
+    )]
+    OpenToSwitches {
+        /// The address for switches.
+        address: SocketAddr,
+    },
     /// The inherited file descriptor is not a listening TCP socket.
     #[error("the inherited file descriptor is not a listening TCP socket: {0}")]
     Inherited(io::Error),
@@ -119,6 +131,7 @@ pub struct Controller {
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
     policy: Option<PolicyFile>,
+    switch_access: SwitchAccess,
     switch_metadata: SwitchMetadataMap,
 }
 
@@ -128,6 +141,12 @@ impl Controller {
         raise_file_limit();
         if let Some(what) = config.access.lacks(config.http) {
             return Err(ControllerError::Open { address: config.http, what });
+        }
+        // Whoever opened an inherited socket has said so.
+        if let Listen::Address(address) = config.openflow
+            && config.switch_access.is_open(address)
+        {
+            return Err(ControllerError::OpenToSwitches { address });
         }
         let switches = listen_for_switches(config.openflow)?;
         let http = bind("API clients", config.http)?;
@@ -153,6 +172,7 @@ impl Controller {
             access: config.access,
             testbed: config.testbed,
             policy: config.policy,
+            switch_access: config.switch_access,
             switch_metadata: config.switch_metadata,
         })
     }
@@ -174,6 +194,7 @@ impl Controller {
         LocalSet::new().block_on(&runtime, async {
             let (notice_sender, notice_receiver) = notices::channel();
             engine.borrow_mut().send_notices_to(notice_sender);
+            engine.borrow_mut().restrict_switches(&self.switch_access);
             engine.borrow_mut().set_switch_metadata(self.switch_metadata);
             let questions = http::serve(
                 self.api_listeners,

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Ticket};
+use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
 use tokio::sync::{Notify, oneshot};
@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::log;
 use crate::notices::NoticeSender;
 use crate::outstanding_rules::OutstandingRules;
+use crate::switch_access::{Roster, RosterError, SwitchAccess};
 use crate::switch_metadata::{SwitchMetadata, SwitchMetadataMap};
 use braid_recording::Recorder;
 
@@ -27,6 +28,7 @@ pub(crate) struct Engine {
     brain: Brain,
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
+    roster: Roster,
     recorder: Option<Recorder>,
     notice_sender: Option<NoticeSender>,
     switch_metadata: SwitchMetadataMap,
@@ -61,6 +63,21 @@ pub(crate) struct Duplicate {
     other: SocketAddr,
 }
 
+impl Duplicate {
+    pub(crate) const fn threat(&self) -> Threat {
+        Threat::DuplicateDatapathId { dpid: self.dpid, holder: self.other.ip() }
+    }
+}
+
+/// The reason for which a switch cannot join.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JoinError {
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+}
+
 impl Engine {
     pub(crate) fn new(clock: Clock, settings: Settings, recorder: Option<Recorder>) -> Self {
         Self {
@@ -68,6 +85,7 @@ impl Engine {
             encoder: Encoder::new(settings.stream_idle),
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
+            roster: Roster::new(&SwitchAccess::default()),
             recorder,
             notice_sender: None,
             switch_metadata: SwitchMetadataMap::new(),
@@ -131,16 +149,33 @@ impl Engine {
         self.switches.get(&dpid).map(|peer| peer.address)
     }
 
+    /// Only these switches may join, and so many.
+    pub(crate) fn restrict_switches(&mut self, access: &SwitchAccess) {
+        self.roster = Roster::new(access);
+    }
+
+    /// Whether any switch may join from this address.
+    pub(crate) fn check_address(&self, address: SocketAddr) -> Result<(), RosterError> {
+        self.roster.check_address(address.ip())
+    }
+
+    /// Whether a switch with this datapath id may join from this address now.
+    pub(crate) fn check_join(&self, dpid: DatapathId, address: SocketAddr) -> Result<(), JoinError> {
+        match self.switches.get(&dpid) {
+            Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
+            None => Ok(self.roster.check(dpid, address.ip())?),
+        }
+    }
+
     /// An OpenFlow connection finished its handshake.
     pub(crate) fn join(
         &mut self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
-    ) -> Result<(), Duplicate> {
-        if let Some(peer) = self.switches.get(&dpid) {
-            return Err(Duplicate { dpid, other: peer.address });
-        }
+    ) -> Result<(), JoinError> {
+        self.check_join(dpid, address)?;
+        self.roster.join(self.now(), dpid, address.ip());
         let outbox = outbox.clone();
         self.switches.insert(dpid, Peer { address, outbox, written: OutstandingRules::default() });
         Ok(())
@@ -149,7 +184,13 @@ impl Engine {
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         self.switches.remove(&dpid);
+        self.roster.leave(self.now(), dpid);
         self.handle(self.now(), &Event::SwitchDown { dpid });
+    }
+
+    /// A peer of the controller did what it must not, `count` times.
+    pub(crate) fn raise_alarm(&mut self, peer: IpAddr, threat: Threat, count: u64) {
+        self.handle(self.now(), &Event::PeerAlarm { peer: peer.to_canonical(), threat, count });
     }
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
+use tracing::warn;
 
 /// Shorter tokens can be guessed.
 const MIN_TOKEN_LENGTH: usize = 16;
@@ -79,9 +81,27 @@ pub(crate) fn read<T>(
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<T, TokenFileError> {
     let file = path.display().to_string();
+    warn_of_readers(path);
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|source| TokenFileError::Read { file: file.clone(), source })?;
     parse(&text).map_err(|reason| TokenFileError::Content { file, reason })
+}
+
+/// Warns if every user of the machine may read a file with secrets.
+fn warn_of_readers(path: &Path) {
+    let mode = std::fs::metadata(path).map_or(0, |file| file.permissions().mode());
+    if is_readable_by_others(mode) {
+        let file = path.display();
+        warn!(
+            "every user of this machine may read the tokens in {file} (mode {:04o}): chmod 600 {file}",
+            mode & 0o7777
+        );
+    }
+}
+
+/// Whether users other than the owner and the group may read or write a file of this mode.
+const fn is_readable_by_others(mode: u32) -> bool {
+    mode & 0o006 != 0
 }
 
 /// Parses a TOML text. Errors do not quote the text, since it contains tokens.
@@ -95,4 +115,19 @@ pub(crate) fn document<F: DeserializeOwned>(text: &str) -> Result<F, String> {
 
 fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token.trim().as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_every_user_may_read_are_warned_of() {
+        for mode in [0o644, 0o604, 0o666, 0o100_644] {
+            assert!(is_readable_by_others(mode), "{mode:o}");
+        }
+        for mode in [0o600, 0o400, 0o640, 0o100_600, 0] {
+            assert!(!is_readable_by_others(mode), "{mode:o}");
+        }
+    }
 }

@@ -12,12 +12,15 @@ use socket2::{Domain, Socket, Type};
 use tracing::{info, warn};
 
 use crate::error::EdgeError;
+use crate::liveness::{Liveness, Step};
 use crate::poller::{Poller, Token};
 
 /// The interval of attempts to connect to a controller.
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
-/// Connections at a time.
-const MAX_CONNECTIONS: usize = 32;
+/// Incoming connections at a time. Those to the edge's own controllers have places of their own.
+const MAX_INCOMING: usize = 32;
+/// The interval at which silent connections are looked for.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Bytes read at a time.
 const READ_CHUNK: usize = 64 << 10;
 
@@ -27,6 +30,7 @@ pub(crate) struct Channels {
     targets: Vec<Target>,
     channels: BTreeMap<u32, Channel>,
     next: u32,
+    next_check: Time,
 }
 
 /// A controller to connect to.
@@ -42,7 +46,9 @@ struct Channel {
     unread: Vec<u8>,
     /// Whether the poller reports when it can be written to.
     blocked: bool,
-    greeted: bool,
+    /// Whether the peer has connected to a listener.
+    incoming: bool,
+    liveness: Liveness,
 }
 
 impl Channels {
@@ -60,7 +66,7 @@ impl Channels {
         }
         let target = |address: &SocketAddr| Target { address: *address, channel: None, retry: Time::ZERO };
         let targets = controllers.iter().map(target).collect();
-        Ok(Self { listeners, targets, channels: BTreeMap::new(), next: 0 })
+        Ok(Self { listeners, targets, channels: BTreeMap::new(), next: 0, next_check: Time::ZERO })
     }
 
     /// The addresses that the edge listens on.
@@ -68,9 +74,30 @@ impl Channels {
         self.listeners.iter().filter_map(|listener| listener.local_addr().ok())
     }
 
-    /// The time of the next call of [`Self::connect`].
-    pub(crate) fn next_retry(&self) -> Option<Time> {
-        self.targets.iter().filter(|target| target.channel.is_none()).map(|target| target.retry).min()
+    /// The time of the next call of [`Self::connect`] and [`Self::check`].
+    pub(crate) fn next_timeout(&self) -> Option<Time> {
+        let retries =
+            self.targets.iter().filter(|target| target.channel.is_none()).map(|target| target.retry);
+        retries.chain((!self.channels.is_empty()).then_some(self.next_check)).min()
+    }
+
+    /// Closes connections that are silent, and asks those that may be. The edge's own come back.
+    pub(crate) fn check(&mut self, now: Time, switch: &mut Switch) {
+        if now < self.next_check {
+            return;
+        }
+        self.next_check = now + CHECK_INTERVAL;
+        let mut silent = Vec::new();
+        for (number, channel) in &mut self.channels {
+            match channel.liveness.handle_timeout(now) {
+                Step::Nothing => {}
+                Step::SendEcho => switch.request_echo(ConnectionId(*number)),
+                Step::Close(why) => silent.push((*number, why)),
+            }
+        }
+        for (number, why) in silent {
+            self.end(number, now, switch, &io::Error::new(io::ErrorKind::TimedOut, why));
+        }
     }
 
     /// Connects to the controllers without a connection.
@@ -81,46 +108,66 @@ impl Channels {
                 continue;
             }
             let address = target.address;
-            let channel = begin(address).ok().and_then(|stream| self.add(stream, address, poller, switch));
+            let channel =
+                begin(address).ok().and_then(|stream| self.add(now, stream, address, poller, switch));
             self.targets[index].channel = channel;
             self.targets[index].retry = now + RECONNECT_INTERVAL;
         }
     }
 
-    pub(crate) fn accept(&mut self, number: u32, poller: &Poller, switch: &mut Switch) {
+    pub(crate) fn accept(&mut self, number: u32, now: Time, poller: &Poller, switch: &mut Switch) {
         let Some(listener) = self.listeners.get(number as usize) else { return };
-        if let Some((stream, peer)) =
-            listener.accept().ok().filter(|(it, _)| it.set_nonblocking(true).is_ok())
-        {
-            self.add(stream, peer, poller, switch);
+        let Some((stream, peer)) = listener.accept().ok().filter(|(it, _)| it.set_nonblocking(true).is_ok())
+        else {
+            return;
+        };
+        if !self.make_room(now, switch) {
+            warn!(%peer, "refused: {MAX_INCOMING} clients are connected to the listener");
+            return;
         }
+        if let Some(channel) =
+            self.add(now, stream, peer, poller, switch).and_then(|it| self.channels.get_mut(&it))
+        {
+            channel.incoming = true;
+        }
+    }
+
+    /// Makes room for one more incoming connection: the oldest that has not said HELLO gives way. Whether there is room.
+    fn make_room(&mut self, now: Time, switch: &mut Switch) -> bool {
+        let incoming = || self.channels.iter().filter(|(_, channel)| channel.incoming);
+        if incoming().count() < MAX_INCOMING {
+            return true;
+        }
+        let oldest = incoming().find(|(_, channel)| !channel.liveness.has_greeted()).map(|(it, _)| *it);
+        let Some(oldest) = oldest else { return false };
+        self.end(oldest, now, switch, &io::ErrorKind::ConnectionAborted.into());
+        true
     }
 
     fn add(
         &mut self,
+        now: Time,
         stream: TcpStream,
         peer: SocketAddr,
         poller: &Poller,
         switch: &mut Switch,
     ) -> Option<u32> {
-        if self.channels.len() >= MAX_CONNECTIONS {
-            warn!(%peer, "refused: {MAX_CONNECTIONS} controllers are connected");
-            return None;
-        }
         let _ = stream.set_nodelay(true);
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         poller.add(&stream, Token::Channel(number), true).ok()?;
         switch.connect(ConnectionId(number));
-        self.channels
-            .insert(number, Channel { stream, peer, unread: Vec::new(), blocked: true, greeted: false });
+        let (unread, liveness) = (Vec::new(), Liveness::open(now));
+        let channel = Channel { stream, peer, unread, blocked: true, incoming: false, liveness };
+        self.channels.insert(number, channel);
         Some(number)
     }
 
     /// Reads from a controller.
     pub(crate) fn serve(&mut self, number: u32, now: Time, switch: &mut Switch) {
         let Some(channel) = self.channels.get_mut(&number) else { return };
-        if let Err(error) = channel.read(|message| switch.handle_message(now, ConnectionId(number), message))
+        if let Err(error) =
+            channel.read(now, |message| switch.handle_message(now, ConnectionId(number), message))
         {
             self.end(number, now, switch, &error);
         }
@@ -150,14 +197,14 @@ impl Channels {
         for target in self.targets.iter_mut().filter(|target| target.channel == Some(number)) {
             (target.channel, target.retry) = (None, now + RECONNECT_INTERVAL);
         }
-        if channel.greeted {
+        if channel.liveness.has_greeted() {
             info!(peer = %channel.peer, "the controller's connection has ended: {error}");
         }
     }
 }
 
 impl Channel {
-    fn read(&mut self, mut handle: impl FnMut(&[u8])) -> io::Result<()> {
+    fn read(&mut self, now: Time, mut handle: impl FnMut(&[u8])) -> io::Result<()> {
         let start = self.unread.len();
         self.unread.resize(start + READ_CHUNK, 0);
         let result = self.stream.read(self.unread.get_mut(start..).unwrap_or_default());
@@ -169,12 +216,13 @@ impl Channel {
             Err(error) => return Err(error),
             Ok(_) => {}
         }
-        if !std::mem::replace(&mut self.greeted, true) {
-            info!(peer = %self.peer, "a controller has connected");
-        }
         let mut rest = self.unread.as_slice();
         while let Some(length) = frame_length(rest).map_err(io::Error::other)? {
             let (message, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            if !self.liveness.has_greeted() {
+                info!(peer = %self.peer, "a controller has connected");
+            }
+            self.liveness.handle_message(now);
             handle(message);
             rest = after;
         }

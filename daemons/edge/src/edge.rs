@@ -122,7 +122,7 @@ impl Edge {
     fn wait(&self) -> Duration {
         let next = self.switch.poll_timeout().min(self.next_look);
         let next = self.uplinks.poll_timeout().map_or(next, |question| next.min(question));
-        let next = self.channels.next_retry().map_or(next, |retry| next.min(retry));
+        let next = self.channels.next_timeout().map_or(next, |retry| next.min(retry));
         next.since(self.now())
     }
 
@@ -134,7 +134,7 @@ impl Edge {
                     interface.receive(now, &mut self.switch, &mut self.uplinks, &mut self.buffers);
                 }
             }
-            Token::Listener(number) => self.channels.accept(number, &self.poller, &mut self.switch),
+            Token::Listener(number) => self.channels.accept(number, now, &self.poller, &mut self.switch),
             Token::Channel(number) => self.channels.serve(number, now, &mut self.switch),
         }
     }
@@ -149,6 +149,7 @@ impl Edge {
             self.look(now);
         }
         self.uplinks.handle_timeout(now);
+        self.channels.check(now, &mut self.switch);
         self.channels.connect(now, &self.poller, &mut self.switch);
     }
 

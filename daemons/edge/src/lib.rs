@@ -12,6 +12,7 @@ mod client;
 mod edge;
 mod error;
 mod interface;
+mod liveness;
 mod options;
 mod poller;
 mod tunnels;

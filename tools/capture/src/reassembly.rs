@@ -25,6 +25,8 @@ pub(super) struct Reassembly {
     position: u64,
     /// Segments by the position of their first byte.
     waiting: BTreeMap<u64, Vec<u8>>,
+    /// The bytes in `waiting`.
+    waiting_bytes: usize,
     /// The receiver has everything before this position, whether it was captured or not.
     acknowledged: u64,
     /// The end of the stream, once the sender's FIN is seen.
@@ -36,7 +38,15 @@ pub(super) struct Reassembly {
 impl Reassembly {
     /// A stream whose first byte has the sequence number `start`.
     pub(super) const fn new(start: u32) -> Self {
-        Self { start, position: 0, waiting: BTreeMap::new(), acknowledged: 0, end: None, finished: false }
+        Self {
+            start,
+            position: 0,
+            waiting: BTreeMap::new(),
+            waiting_bytes: 0,
+            acknowledged: 0,
+            end: None,
+            finished: false,
+        }
     }
 
     /// The sequence number of the first byte.
@@ -48,8 +58,10 @@ impl Reassembly {
     pub(super) fn receive(&mut self, seq: u32, payload: &[u8]) {
         let known = usize::try_from(self.distance(seq).min(0).unsigned_abs()).unwrap_or(usize::MAX);
         let Some(new) = payload.get(known..).filter(|new| !new.is_empty()) else { return };
-        let waiting = self.waiting.entry(self.place(seq)).or_default();
+        let place = self.place(seq);
+        let waiting = self.waiting.entry(place).or_default();
         if waiting.len() < new.len() {
+            self.waiting_bytes += new.len() - waiting.len();
             *waiting = new.to_vec();
         }
     }
@@ -76,6 +88,7 @@ impl Reassembly {
             if start > self.position {
                 return self.wait_or_skip(start, bytes);
             }
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes.len());
             let known = usize::try_from(self.position - start).unwrap_or(usize::MAX);
             if known < bytes.len() {
                 bytes.drain(..known);
@@ -103,8 +116,8 @@ impl Reassembly {
         Piece::Missing(missing)
     }
 
-    fn is_full(&self) -> bool {
-        self.waiting.values().map(Vec::len).sum::<usize>() > MAX_WAITING_BYTES
+    const fn is_full(&self) -> bool {
+        self.waiting_bytes > MAX_WAITING_BYTES
     }
 
     /// The offset of `seq` in the stream; earlier ones count as the next byte.
@@ -191,6 +204,21 @@ mod tests {
         assert_eq!(drain(&mut stream), [bytes("ab")]);
         stream.finish();
         assert_eq!(drain(&mut stream), [Piece::Missing(3)]);
+    }
+
+    #[test]
+    fn bytes_that_wait_are_counted_once_however_they_come_and_go() {
+        let mut stream = Reassembly::new(0);
+        for seq in [9, 3, 5, 3, 9, 4] {
+            stream.receive(seq, &[7; 3]);
+            stream.receive(seq, &[7; 4]);
+            drain(&mut stream);
+            assert_eq!(stream.waiting_bytes, stream.waiting.values().map(Vec::len).sum::<usize>());
+        }
+        stream.receive(0, &[7; 5]);
+        stream.finish();
+        drain(&mut stream);
+        assert_eq!((stream.waiting_bytes, stream.waiting.len()), (0, 0));
     }
 
     #[test]

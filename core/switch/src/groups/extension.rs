@@ -78,7 +78,8 @@ impl Groups {
         }
     }
 
-    /// Makes a spraying group encapsulate, with ends for each bucket, or a resequencing group decapsulate.
+    /// Makes a spraying group encapsulate, with ends for each bucket, or a resequencing group decapsulate what came between
+    /// such ends.
     pub(crate) fn set_tunnel(
         &mut self,
         env: &Environment<'_>,
@@ -90,7 +91,9 @@ impl Groups {
         let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
         group.tunnel = match wanted {
             None => None,
-            Some([]) if group.resequencer.is_some() => Some(Box::new(Tunnel::Leaves)),
+            Some(ends) if group.resequencer.is_some() => {
+                Some(Box::new(Tunnel::Leaves { ends: ends.to_vec() }))
+            }
             Some(ends) if group.spray.is_some() && ends.len() == group.buckets.len() => {
                 let ends = ends.to_vec();
                 Some(Box::new(Tunnel::Enters { ends, numbers: Numbers::new(seed) }))

@@ -12,7 +12,7 @@ use crate::action::Act;
 use crate::packets::PacketContext;
 use crate::packets::key::Key;
 use crate::ports::Ports;
-use crate::tunnel::{Ends, Tunnel, added, encapsulate};
+use crate::tunnel::{Ends, Tunnel, added, encapsulate, ends_of};
 
 /// The length of a VLAN tag.
 const TAG: usize = 4;
@@ -143,9 +143,12 @@ impl Groups {
         self.all.get(&id).is_some_and(|group| group.tunnel.is_some())
     }
 
-    pub(crate) fn decapsulates(&self, id: GroupId) -> bool {
+    /// Whether a group takes this packet out of a tunnel.
+    pub(crate) fn decapsulates(&self, id: GroupId, context: &PacketContext) -> bool {
         let tunnel = self.all.get(&id).and_then(|group| group.tunnel.as_deref());
-        matches!(tunnel, Some(Tunnel::Leaves))
+        tunnel.is_some_and(|tunnel| {
+            ends_of(&context.packet, &context.layout).is_some_and(|outer| tunnel.takes(outer))
+        })
     }
 
     /// Encapsulates a packet of `flow` for a bucket, if the group does so.

@@ -63,7 +63,7 @@ impl Pipeline {
 
     /// Decapsulates a packet, if the group does so and the packet is in a tunnel.
     pub(super) fn leave_tunnel(&self, context: &mut PacketContext, id: GroupId) -> Option<Numbered> {
-        let leaves = self.groups.decapsulates(id);
+        let leaves = self.groups.decapsulates(id, context);
         let numbered = leaves.then(|| decapsulate(&mut context.packet, &context.key, &context.layout))??;
         context.is_original = false;
         context.reread();

@@ -4,8 +4,7 @@ mod requests;
 
 use std::time::Duration;
 
-use braid_openflow::Xid;
-use braid_openflow::{Hello, Message};
+use braid_openflow::{Bytes, Echo, Hello, Message, Xid};
 use braid_types::{DatapathId, PortNo, Time};
 
 use crate::connections::{ConnectionId, Connections};
@@ -121,6 +120,11 @@ impl Switch {
     pub fn connect(&mut self, id: ConnectionId) {
         self.connections.add(id);
         self.connections.reply(id, Xid(0), &Message::Hello(Hello::V1_3));
+    }
+
+    /// Asks a controller whether it is there.
+    pub fn request_echo(&mut self, id: ConnectionId) {
+        self.connections.reply(id, Xid(0), &Message::EchoRequest(Echo { data: Bytes(&[]) }));
     }
 
     /// Disconnects a controller.

@@ -49,6 +49,20 @@ pub(crate) fn encapsulate(
     true
 }
 
+/// The addresses of a packet's outermost IP header.
+pub(crate) fn ends_of(packet: &Packet, layout: &Layout) -> Option<Ends> {
+    let header = packet.data.get(layout.network?..)?;
+    match header.first()? >> 4 {
+        4 => Some(Ends { src: address::<4>(header, 12)?.into(), dst: address::<4>(header, 16)?.into() }),
+        6 => Some(Ends { src: address::<16>(header, 8)?.into(), dst: address::<16>(header, 24)?.into() }),
+        _ => None,
+    }
+}
+
+fn address<const LENGTH: usize>(header: &[u8], start: usize) -> Option<[u8; LENGTH]> {
+    header.get(start..start + LENGTH)?.try_into().ok()
+}
+
 /// Takes a packet out of GRE, if it is in there with key and number.
 pub(crate) fn decapsulate(packet: &mut Packet, key: &Key, layout: &Layout) -> Option<Numbered> {
     let network = layout.network.filter(|_| key.get(key::IP_PROTO) == u64::from(PROTOCOL))?;

@@ -4,7 +4,9 @@ mod gre;
 mod numbers;
 
 pub(crate) use braid_edge_protocol::Ends;
-pub(crate) use gre::{added, class as traffic_class, decapsulate, encapsulate, header as outer_header};
+pub(crate) use gre::{
+    added, class as traffic_class, decapsulate, encapsulate, ends_of, header as outer_header,
+};
 pub(crate) use numbers::Numbers;
 
 /// The direction in which a group uses tunnels.
@@ -12,8 +14,9 @@ pub(crate) use numbers::Numbers;
 pub(crate) enum Tunnel {
     /// It encapsulates, with these ends for its buckets.
     Enters { ends: Vec<Ends>, numbers: Numbers },
-    /// It takes packets out, and resequences them by their numbers.
-    Leaves,
+    /// It takes packets out that came between such ends, or between any if there are none, and resequences them by their
+    /// numbers.
+    Leaves { ends: Vec<Ends> },
 }
 
 impl Tunnel {
@@ -21,8 +24,13 @@ impl Tunnel {
     pub(crate) fn fits(&self, buckets: usize) -> bool {
         match self {
             Self::Enters { ends, .. } => ends.len() == buckets,
-            Self::Leaves => true,
+            Self::Leaves { .. } => true,
         }
+    }
+
+    /// Whether it takes packets out that came between these ends.
+    pub(crate) fn takes(&self, outer: Ends) -> bool {
+        matches!(self, Self::Leaves { ends } if ends.is_empty() || ends.contains(&outer))
     }
 }
 

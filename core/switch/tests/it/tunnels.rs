@@ -158,6 +158,22 @@ fn tcp_and_what_is_not_ip_go_as_they_are_and_strange_gre_stays_closed() {
 }
 
 #[test]
+fn packets_are_taken_out_only_if_they_came_between_the_given_ends() {
+    for v6 in [false, true] {
+        let (mut near, mut far) = (near(v6), far());
+        far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(ends(v6)) });
+        let sent = datagram(40_000, 1, b"data");
+        let (_, gre) = near.passes(1, &sent).remove(0);
+        assert_eq!(frames(far.passes(2, &gre)), [sent]);
+        for place in if v6 { [37, 53] } else { [29, 33] } {
+            let mut foreign = gre.clone();
+            foreign[place] ^= 0x40;
+            assert_eq!(frames(far.passes(2, &foreign)), [foreign]);
+        }
+    }
+}
+
+#[test]
 fn ends_have_to_go_with_the_group() {
     let mut bench = near(false);
     for (group, ends) in [(1, vec![ends(false)[0]]), (9, ends(false)), (1, Vec::new())] {

@@ -87,6 +87,7 @@ fn control() {
         access: Access::default(),
         testbed: None,
         policy: None,
+        switch_access: Default::default(),
         switch_metadata: Default::default(),
     };
     let controller = Controller::bind(config).expect("free ports");

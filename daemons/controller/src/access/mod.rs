@@ -1,11 +1,13 @@
 //! Access control of the HTTP API: tokens, rights and TLS.
 
+mod hosts;
 mod reload;
 mod tls;
 mod tokens;
 
 use std::net::{IpAddr, SocketAddr};
 
+pub use hosts::HostNames;
 pub(crate) use reload::follow;
 pub use tls::{Tls, TlsError};
 pub use tokens::Tokens;
@@ -31,6 +33,8 @@ pub struct Access {
     pub tls: Option<Tls>,
     /// Every client that can connect is trusted: TLS is not required, and without tokens every client has [`Right::Use`].
     pub trusted: bool,
+    /// Names of the controller in requests.
+    pub hosts: HostNames,
 }
 
 impl Access {
@@ -66,7 +70,7 @@ mod tests {
     fn access(trusted: bool, tokens: bool) -> Access {
         let text = "[[token]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\naccess = \"read\"";
         let tokens = tokens.then(|| Tokens::parse(text).expect("a valid file"));
-        Access { tokens, tls: None, trusted }
+        Access { tokens, trusted, ..Access::default() }
     }
 
     #[test]

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::client::verify_server_name;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{Error, ServerConfig};
 
 /// The controller's certificate and key, reloadable at run time.
@@ -16,7 +18,14 @@ pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
     /// The configuration of new connections, shared by all clones.
-    current: Arc<RwLock<Arc<ServerConfig>>>,
+    current: Arc<RwLock<Current>>,
+}
+
+/// What new connections use.
+struct Current {
+    config: Arc<ServerConfig>,
+    /// The controller's own certificate.
+    own: CertificateDer<'static>,
 }
 
 /// Errors of certificates and keys.
@@ -73,20 +82,32 @@ impl Tls {
 
     /// The acceptor for one connection.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone().into()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone().into()
+    }
+
+    /// Whether the certificate is for this name.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let (Ok(name), Ok(own)) = (ServerName::try_from(name), ParsedCertificate::try_from(&current.own))
+        else {
+            return false;
+        };
+        verify_server_name(&own, &name).is_ok()
     }
 }
 
-fn config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+fn config(certificate: &Path, key: &Path) -> Result<Current, TlsError> {
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect);
     let chain: Vec<_> = chain.map_err(missing("certificate", certificate))?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(missing("private key", key))?;
     let pair = |source| TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), source };
+    let own =
+        chain.first().cloned().ok_or_else(|| missing("certificate", certificate)(PemError::NoItemsFound))?;
     let builder = ServerConfig::builder_with_provider(default_provider().into());
     let builder = builder.with_safe_default_protocol_versions().map_err(pair)?.with_no_client_auth();
     let mut config = builder.with_single_cert(chain, private).map_err(pair)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config.into())
+    Ok(Current { config: config.into(), own })
 }
 
 fn missing(what: &'static str, file: &Path) -> impl FnOnce(PemError) -> TlsError + use<> {

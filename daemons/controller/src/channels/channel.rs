@@ -5,14 +5,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits};
+use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
 use braid_types::Time;
 use tracing::{debug, info, warn};
 
+use super::handshakes::Place;
 use super::outbox::Outbox;
 use super::poller::Wanted;
 use crate::clock::generation;
-use crate::engine::{Duplicate, Engine};
+use crate::engine::{Engine, JoinError};
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
 const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
@@ -40,7 +41,9 @@ pub(super) enum ChannelError {
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
-    Duplicate(#[from] Duplicate),
+    Join(#[from] JoinError),
+    #[error("its handshake was not done when a newer connection needed the place")]
+    Displaced,
     #[error("the switch does not read: too many bytes wait for it")]
     Overfull,
 }
@@ -48,6 +51,13 @@ pub(super) enum ChannelError {
 impl ChannelError {
     const fn is_misbehaviour(&self) -> bool {
         !matches!(self, Self::Stopped | Self::Closed | Self::Io(_))
+    }
+
+    fn threat(&self) -> Threat {
+        match self {
+            Self::Join(JoinError::Duplicate(duplicate)) => duplicate.threat(),
+            other => Threat::RefusedConnection { why: other.to_string() },
+        }
     }
 }
 
@@ -59,6 +69,10 @@ pub(super) struct Channel {
     outbox: Rc<Outbox>,
     /// Whether the engine counts this channel's switch as connected.
     joined: bool,
+    /// Whether the datapath id that the switch claims may join.
+    checked: bool,
+    /// The place among the handshakes, until this one is done.
+    pub(super) place: Option<Place>,
     /// Bytes read and not handled: an incomplete message, or many messages.
     rest: Vec<u8>,
     /// Whether complete messages in `rest` wait for the next turn; nothing is read before they are handled.
@@ -76,8 +90,22 @@ impl Channel {
         let (mut pending, rest) = (Vec::new(), Vec::new());
         let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        let (joined, is_behind, sent) = (false, false, 0);
-        Self { stream, address, session, outbox, joined, rest, is_behind, pending, sent, wanted, due: now }
+        let (joined, checked, place, is_behind, sent) = (false, false, None, false, 0);
+        Self {
+            stream,
+            address,
+            session,
+            outbox,
+            joined,
+            checked,
+            place,
+            rest,
+            is_behind,
+            pending,
+            sent,
+            wanted,
+            due: now,
+        }
     }
 
     /// The events to wait for. A switch that does not read is not read from, until it does.
@@ -153,9 +181,14 @@ impl Channel {
         arrived_at: Time,
         message: &[u8],
     ) -> Result<(), ChannelError> {
-        let Some(event) = self.session.handle_message(arrived_at, message, &mut self.pending)? else {
-            return Ok(());
-        };
+        let event = self.session.handle_message(arrived_at, message, &mut self.pending)?;
+        if !self.checked
+            && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
+        {
+            engine.check_join(dpid, self.address)?;
+            self.checked = true;
+        }
+        let Some(event) = event else { return Ok(()) };
         match event {
             SessionEvent::Up(switch) => {
                 engine.join(switch.dpid, self.address, &self.outbox)?;
@@ -170,6 +203,11 @@ impl Channel {
             SessionEvent::Other(event) => engine.handle(arrived_at, &event),
         }
         Ok(())
+    }
+
+    /// Whether the handshake is done.
+    pub(super) const fn has_joined(&self) -> bool {
+        self.joined
     }
 
     /// Called once a second.
@@ -214,6 +252,7 @@ impl Channel {
             ChannelError::Stopped => debug!(%address, "OpenFlow connection closed"),
             why if why.is_misbehaviour() => {
                 engine.note_refused();
+                engine.raise_alarm(address.ip(), why.threat(), 1);
                 warn!(%address, dpid, error = %why, "switch disconnected");
             }
             why => info!(%address, dpid, error = %why, "switch disconnected"),

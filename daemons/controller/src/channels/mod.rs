@@ -6,6 +6,7 @@
 
 mod accept;
 mod channel;
+mod handshakes;
 mod outbox;
 mod poller;
 
@@ -14,6 +15,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
+use braid_control::Threat;
 use braid_types::Time;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
@@ -21,14 +23,15 @@ use tracing::warn;
 
 use crate::engine::Shared;
 use channel::{Channel, ChannelError};
+use handshakes::Handshakes;
 use outbox::Slot;
 use poller::Poller;
 
 pub(crate) use accept::{Accepted, accept, accept_queue};
 pub(crate) use outbox::{Filled, Outbox};
 
-/// Open channels; more than any network has switches.
-const MAX_CHANNELS: usize = 4_096;
+/// Open channels: as many switches as may join, and handshakes.
+const MAX_CHANNELS: usize = 6_144;
 /// The interval of the sessions' timeout calls.
 const TICK: Duration = Duration::from_secs(1);
 /// The longest message: its length field has 16 bits.
@@ -43,6 +46,7 @@ pub(crate) struct Channels {
     poller: Poller,
     slots: Vec<Option<Channel>>,
     free: Vec<Slot>,
+    handshakes: Handshakes,
     filled: Rc<Filled>,
     /// The time of each session's next timeout call.
     due: BTreeSet<(Time, Slot)>,
@@ -62,6 +66,7 @@ impl Channels {
             poller: Poller::new()?,
             slots: Vec::new(),
             free: Vec::new(),
+            handshakes: Handshakes::new(),
             filled: Rc::default(),
             due: BTreeSet::new(),
             // Room for left-over messages, or for an incomplete message, and for a read.
@@ -147,6 +152,11 @@ impl Channels {
     fn read(&mut self, slot: Slot) {
         let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let read = channel.read(&mut self.engine.borrow_mut(), &mut self.inbox);
+        if channel.has_joined()
+            && let Some(place) = channel.place.take()
+        {
+            self.handshakes.end(place, slot);
+        }
         match read {
             Ok(()) if channel.goes_on() => self.behind.push(slot),
             Ok(()) => {}
@@ -173,15 +183,22 @@ impl Channels {
     }
 
     fn open(&mut self, stream: std::net::TcpStream, address: std::net::SocketAddr) {
+        let admitted = self.engine.borrow().check_address(address);
+        if let Err(error) = admitted {
+            return self.refuse(address, &error.to_string());
+        }
+        if let Some(oldest) = self.handshakes.must_close(address.ip()) {
+            self.close(oldest, &ChannelError::Displaced);
+        }
         if self.slots.len() - self.free.len() >= MAX_CHANNELS {
-            warn!(%address, "connection closed: the limit of {MAX_CHANNELS} connected switches is reached");
-            return;
+            return self.refuse(address, "the limit of open connections is reached");
         }
         let now = self.engine.borrow().now();
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);
         let mut channel = Channel::open(stream, address, outbox, now);
         channel.due = now + TICK;
+        channel.place = Some(self.handshakes.begin(address.ip(), slot));
         self.due.insert((channel.due, slot));
         let added = channel.stream.set_nodelay(true);
         let added = added.and_then(|()| self.poller.add(&channel.stream, slot, channel.wanted));
@@ -194,8 +211,19 @@ impl Channels {
         }
     }
 
+    /// Closes a connection before it begins.
+    fn refuse(&self, address: std::net::SocketAddr, why: &str) {
+        warn!(%address, error = why, "connection closed");
+        let mut engine = self.engine.borrow_mut();
+        engine.note_refused();
+        engine.raise_alarm(address.ip(), Threat::RefusedConnection { why: why.to_owned() }, 1);
+    }
+
     fn close(&mut self, slot: Slot, why: &ChannelError) {
-        let Some(channel) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        let Some(mut channel) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        if let Some(place) = channel.place.take() {
+            self.handshakes.end(place, slot);
+        }
         self.free.push(slot);
         self.due.remove(&(channel.due, slot));
         // The socket may not have been added.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use braid_control::Threat;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tracing::info;
@@ -124,6 +125,9 @@ fn answer_one(engine: &Shared, question: Question) {
             policy::set(engine, text);
             info!("a policy was loaded over the API");
             _ = answer.send(engine.borrow().now());
+        }
+        Question::WrongToken { peer, count } => {
+            engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
         }
         Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
         Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),

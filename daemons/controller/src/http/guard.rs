@@ -4,12 +4,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::credentials;
+use super::places::Places;
 use super::problem::Problem;
+use super::wrong_tokens::WrongTokens;
 use crate::access::{Access, Right};
 
 const ADVICE: &str = "/api/v1/advice";
@@ -27,9 +30,13 @@ const HEADERS: [(HeaderName, &str); 4] = [
 ];
 
 /// The access rules that every request must pass.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Guard {
     access: Arc<Access>,
+    places: Places,
+    wrong_tokens: WrongTokens,
+    /// Whether requests come over TLS: then a browser has checked the name.
+    has_tls: bool,
 }
 
 /// The origin of a request.
@@ -37,6 +44,8 @@ struct Visit<'a> {
     from: IpAddr,
     method: &'a Method,
     path: &'a str,
+    /// The host in the request's target, which few clients send.
+    authority: Option<&'a str>,
     headers: &'a HeaderMap,
 }
 
@@ -46,30 +55,58 @@ pub(super) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let (from, path) = (from.ip().to_canonical(), request.uri().path());
-    let refusal = guard.refusal(&Visit { from, method: request.method(), path, headers: request.headers() });
+    let (peer, uri) = (from, request.uri());
+    let (from, authority) = (peer.ip().to_canonical(), uri.authority().map(Authority::as_str));
+    let (method, headers) = (request.method(), request.headers());
+    let has_token = headers.contains_key(header::AUTHORIZATION);
+    let refusal = guard.refusal(&Visit { from, method, path: uri.path(), authority, headers });
     let mut response = match refusal {
         Some(problem) => problem.into_response(),
         None => next.run(request).await,
     };
+    guard.judge(peer, has_token, &mut response).await;
     let headers = response.headers_mut();
     HEADERS.into_iter().for_each(|(name, value)| _ = headers.insert(name, HeaderValue::from_static(value)));
     response
 }
 
 impl Guard {
-    pub(super) const fn new(access: Arc<Access>) -> Self {
-        Self { access }
+    pub(super) const fn new(
+        access: Arc<Access>,
+        places: Places,
+        wrong_tokens: WrongTokens,
+        has_tls: bool,
+    ) -> Self {
+        Self { access, places, wrong_tokens, has_tls }
+    }
+
+    /// Keeps the connection of a client that was let in, and closes that of one that was not.
+    async fn judge(&self, peer: SocketAddr, has_token: bool, response: &mut Response) {
+        match response.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::BAD_REQUEST => {
+                if has_token && response.status() == StatusCode::UNAUTHORIZED {
+                    self.wrong_tokens.note(peer.ip().to_canonical()).await;
+                }
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => self.places.prove(peer),
+        }
     }
 
     /// Why a request is not let through.
     fn refusal(&self, visit: &Visit<'_>) -> Option<Problem> {
         let refuse = |code, detail| Some(Problem::new(StatusCode::FORBIDDEN, code, detail));
-        let host = visit.headers.get(header::HOST);
-        let host = host.map_or(Some(""), |host| host.to_str().ok()).unwrap_or("?");
-        if visit.from.is_loopback() && !is_local(host) {
+        let Some(host) = host(visit) else {
+            let detail = "a request names its host once, in the field Host";
+            return Some(Problem::new(StatusCode::BAD_REQUEST, "host", detail));
+        };
+        let tls = self.access.tls.as_ref().filter(|_| self.has_tls);
+        if !self.access.hosts.include(host, tls) {
             // A name that somebody else lets point here: DNS rebinding.
-            return refuse("host", "served on loopback, by address or as localhost only");
+            return refuse(
+                "host",
+                "served by address, as localhost, and by names of --http-host and the certificate only",
+            );
         }
         if !visit.method.is_safe() && is_foreign(host, visit.headers) {
             return refuse("origin", "pages of other origins may not change anything");
@@ -103,14 +140,13 @@ fn needed(visit: &Visit<'_>) -> Right {
     }
 }
 
-/// Whether a browser would send this only to what is on the same machine.
-fn is_local(host: &str) -> bool {
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| match port.contains(']') {
-        true => host,
-        false => name,
-    });
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    name.is_empty() || name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
+/// The host that a request names; `None` if it names none or several. RFC 9112 §3.2.
+fn host<'a>(visit: &Visit<'a>) -> Option<&'a str> {
+    let mut fields = visit.headers.get_all(header::HOST).iter();
+    let field = fields.next()?.to_str().ok().filter(|host| !host.is_empty())?;
+    let is_only = fields.next().is_none();
+    let agrees = visit.authority.is_none_or(|target| target.eq_ignore_ascii_case(field));
+    (is_only && agrees).then_some(field)
 }
 
 /// Whether a page of another origin has sent this. API clients that are not browsers send neither header.
@@ -126,29 +162,60 @@ fn is_foreign(host: &str, headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::HostNames;
 
     const HERE: [u8; 4] = [127, 0, 0, 1];
     const AWAY: [u8; 4] = [10, 0, 0, 9];
+    const HOST: (&str, &str) = ("host", "10.0.0.1:8653");
 
     fn status(from: [u8; 4], method: &Method, path: &str, headers: &[(&'static str, &'static str)]) -> u16 {
-        let pairs = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-        let guard = Guard::new(Access { trusted: true, ..Access::default() }.into());
-        let visit = Visit { from: from.into(), method, path, headers: &pairs.collect() };
+        status_of(from, method, path, None, headers)
+    }
+
+    fn status_of(
+        from: [u8; 4],
+        method: &Method,
+        path: &str,
+        authority: Option<&str>,
+        headers: &[(&'static str, &'static str)],
+    ) -> u16 {
+        let mut fields = HeaderMap::new();
+        for (name, value) in headers {
+            fields.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let hosts = HostNames::new(["braid.example".to_owned()]);
+        let access = Access { trusted: true, hosts, ..Access::default() };
+        let wrong_tokens = WrongTokens::new(tokio::sync::mpsc::channel(1).0);
+        let guard = Guard::new(access.into(), Places::new(), wrong_tokens, false);
+        let visit = Visit { from: from.into(), method, path, authority, headers: &fields };
         guard.refusal(&visit).map_or(200, |problem| problem.status.as_u16())
     }
 
     #[test]
-    fn a_name_that_points_to_loopback_is_refused() {
-        let get = |from, host| status(from, &Method::GET, "/", &[("host", host)]);
-        for host in ["127.0.0.1:8653", "[::1]:8653", "[::1]", "localhost", "LocalHost:1", "10.0.0.1"] {
-            assert_eq!(get(HERE, host), 200, "{host}");
+    fn a_name_that_is_not_the_controller_s_is_refused_wherever_it_comes_from() {
+        for from in [HERE, AWAY] {
+            let get = |host| status(from, &Method::GET, "/", &[("host", host)]);
+            for host in ["127.0.0.1:8653", "[::1]:8653", "localhost", "10.0.0.1", "braid.example:8653"] {
+                assert_eq!(get(host), 200, "{host}");
+            }
+            for host in ["evil.example", "evil.example:8653", "127.0.0.1.example:80", "[::1].example"] {
+                assert_eq!(get(host), 403, "{host}");
+                let own = [("host", host), ("origin", "http://evil.example")];
+                assert_eq!(status(from, &Method::POST, "/RPC2", &own), 403, "{host}");
+            }
         }
-        for host in ["evil.example", "evil.example:8653", "127.0.0.1.example:80", "[::1].example"] {
-            assert_eq!(get(HERE, host), 403, "{host}");
-            assert_eq!(get(AWAY, host), 200, "{host}");
-        }
+    }
+
+    #[test]
+    fn a_request_names_one_host() {
+        let get = |authority, headers: &[_]| status_of(AWAY, &Method::GET, "/", authority, headers);
+        let host = ("host", "10.0.0.1:8653");
+        assert_eq!(get(None, &[]), 400);
+        assert_eq!(get(None, &[("host", "")]), 400);
+        assert_eq!(get(None, &[host, host]), 400);
+        assert_eq!(get(None, &[host, ("host", "evil.example")]), 400);
+        assert_eq!(get(Some("10.0.0.1:8653"), &[host]), 200);
+        assert_eq!(get(Some("evil.example"), &[host]), 400);
     }
 
     #[test]
@@ -170,8 +237,8 @@ mod tests {
 
     #[test]
     fn others_change_no_policy_without_the_right_to() {
-        assert_eq!(status(AWAY, &Method::PUT, "/api/v1/policy", &[]), 403);
-        assert_eq!(status(HERE, &Method::PUT, "/api/v1/policy", &[]), 200);
-        assert_eq!(status(AWAY, &Method::POST, "/api/v1/assignments", &[]), 200);
+        assert_eq!(status(AWAY, &Method::PUT, "/api/v1/policy", &[HOST]), 403);
+        assert_eq!(status(HERE, &Method::PUT, "/api/v1/policy", &[HOST]), 200);
+        assert_eq!(status(AWAY, &Method::POST, "/api/v1/assignments", &[HOST]), 200);
     }
 }

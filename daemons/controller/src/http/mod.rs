@@ -16,6 +16,7 @@ mod metrics;
 mod openapi;
 mod page;
 mod paths;
+mod places;
 mod playback;
 mod policy;
 mod problem;
@@ -25,9 +26,10 @@ mod rpc;
 mod stream;
 mod testbed;
 mod wire;
+mod wrong_tokens;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
@@ -58,10 +60,12 @@ use connections::Limited;
 use guard::Guard;
 use live::Live;
 use paths::Search;
+use places::Places;
 pub use playback::{Playback, SavedRun};
 use problem::Problem;
 use replica::{Renewal, Replica};
 pub use wire::path_set;
+use wrong_tokens::WrongTokens;
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
@@ -78,6 +82,13 @@ pub(crate) enum Question {
     Request(Request, oneshot::Sender<Reply>),
     /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
     Measure(SwitchPort, oneshot::Sender<Option<Time>>),
+    /// An API client has shown wrong tokens.
+    WrongToken {
+        /// Its address.
+        peer: IpAddr,
+        /// How many.
+        count: u64,
+    },
     /// A policy that was checked shall hold; when it does.
     SetPolicy(String, oneshot::Sender<Time>),
 }
@@ -133,13 +144,18 @@ async fn run(
     tokio::spawn(desk.live.clone().sample(desk.replica.clone()));
     let mut serving = tokio::task::JoinSet::new();
     let tls = access.tls.clone();
-    let router = router(desk).layer(from_fn_with_state(Guard::new(access.into()), guard::check));
-    for listener in listeners {
-        // Nothing is encrypted that does not leave the machine.
-        let tls = tls.clone().filter(|_| listener.local_addr().is_ok_and(|it| !it.ip().is_loopback()));
-        let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
+    let (places, wrong_tokens) = (Places::new(), WrongTokens::new(desk.questions.clone()));
+    let (access, router) = (Arc::new(access), router(desk));
+    for (index, listener) in listeners.into_iter().enumerate() {
+        // An inherited listener is that of a testbed on this machine, which does not know of certificates.
+        let is_local = index > 0 && listener.local_addr().is_ok_and(|it| it.ip().is_loopback());
+        let tls = tls.clone().filter(|_| !is_local);
+        let guard = Guard::new(access.clone(), places.clone(), wrong_tokens.clone(), tls.is_some());
+        let router = router.clone().layer(from_fn_with_state(guard, guard::check));
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
         // An empty tap, with which axum reports the addresses of this listener's connections, too.
-        let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, tls).tap_io(|_| {});
+        let listener =
+            Limited::new(tokio::net::TcpListener::from_std(listener)?, tls, places.clone()).tap_io(|_| {});
         serving.spawn(async move { axum::serve(listener, service).await });
     }
     serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)

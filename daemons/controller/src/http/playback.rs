@@ -12,9 +12,12 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 use super::connections::Limited;
 use super::guard::{self, Guard};
+use super::places::Places;
+use super::wrong_tokens::WrongTokens;
 use super::{not_that_way, page, unknown};
 use crate::access::Access;
 
@@ -65,11 +68,14 @@ impl Playback {
     /// The system refuses a socket or a signal.
     pub fn serve_until_signalled(self) -> io::Result<()> {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
-            let router = router(self.run)
-                .layer(from_fn_with_state(Guard::new(Access::default().into()), guard::check));
+            let places = Places::new();
+            // Nobody hears of wrong tokens: a saved run has no alarms.
+            let wrong_tokens = WrongTokens::new(mpsc::channel(1).0);
+            let guard = Guard::new(Access::default().into(), places.clone(), wrong_tokens, false);
+            let router = router(self.run).layer(from_fn_with_state(guard, guard::check));
             let service = router.into_make_service_with_connect_info::<SocketAddr>();
-            let listener =
-                Limited::new(tokio::net::TcpListener::from_std(self.listener)?, None).tap_io(|_| {});
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let listener = Limited::new(listener, None, places).tap_io(|_| {});
             let (mut terminate, mut interrupt) =
                 (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
             tokio::select! {

@@ -42,6 +42,11 @@ async fn set_policy(
     body: Result<String, StringRejection>,
 ) -> Result<Json<Done>, Response> {
     let text = body.map_err(|rejection| refuse(rejection.status(), &rejection.body_text()))?;
+    // An empty policy is one without rules, which nobody writes by leaving the body out.
+    if text.trim().is_empty() {
+        let detail = "the body is empty: send a policy, or one comment line for a policy without rules";
+        return Err(refuse(StatusCode::BAD_REQUEST, detail));
+    }
     Policies::parse(&text).map_err(|problems| mistakes(&problems).into_response())?;
     let now = ask(&questions, |answer| Question::SetPolicy(text, answer)).await?;
     Ok(Json(Done { schema: Schema, now }))

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use braid_controller::{Access, Config, Controller, ControllerError, Tls, Tokens};
+use braid_controller::{Access, Config, Controller, ControllerError, HostNames, Tls, Tokens};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -84,7 +84,12 @@ fn tokens_give_rights_and_wrong_ones_none() {
     let Some(ip) = own_address() else {
         return println!("skipped: this machine has loopback addresses only");
     };
-    let controller = start(Access { tokens: Some(tokens()), tls: None, trusted: true });
+    let controller = start(Access {
+        tokens: Some(tokens()),
+        tls: None,
+        trusted: true,
+        hosts: HostNames::new(["braid.example".to_owned()]),
+    });
     let at = SocketAddr::new(ip, controller.http.port());
     let ask = |method, path, header: &str| {
         let header = if header.is_empty() { String::new() } else { format!("Authorization: {header}\r\n") };
@@ -102,10 +107,29 @@ fn tokens_give_rights_and_wrong_ones_none() {
     let measure = "/api/v1/links/measure?dpid=1&port=1";
     assert_eq!((ask("POST", measure, read), ask("POST", measure, using)), (403, 404));
     let policy = "/api/v1/policy";
-    assert_eq!((ask("PUT", policy, using), ask("PUT", policy, change)), (403, 200));
+    // Without a body, which the right lets through to where it is read.
+    assert_eq!((ask("PUT", policy, using), ask("PUT", policy, change)), (403, 400));
     assert_eq!(ask("PUT", "/api/v1/testbed/links?from=a&to=b", using), 403);
     // Agents on hosts have tokens of their own.
     assert_eq!(ask("POST", "/api/v1/advice", ""), 400);
+    let alarms = controller.list("alarms");
+    assert!(
+        alarms.iter().any(|alarm| alarm["kind"] == "wrong_token" && alarm["peer"] == ip.to_string().as_str())
+    );
+}
+
+#[test]
+fn a_certificate_encrypts_loopback_too() {
+    let (certificate, client) = Certificate::new();
+    let access = Access { tls: Some(certificate.tls()), ..Access::default() };
+    let controller = Running::start_with(Config { access, ..config(LOOPBACK, LOOPBACK, None) });
+    let client = Arc::new(client);
+    assert_eq!(ask(connect(controller.http, &client, "braid.example"), "GET", "/api/v1/links", ""), 200);
+    let mut plain = TcpStream::connect(controller.http).expect("a connection");
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("bytes");
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP"), "nothing is told in the clear");
 }
 
 /// A certificate for `braid.example` in files, which replaces what was there.
@@ -160,7 +184,7 @@ fn programs_are_served_over_tls_and_nobody_waits_for_one_that_says_nothing() {
     };
     let (certificate, client) = Certificate::new();
     let (tls, client) = (Some(certificate.tls()), Arc::new(client));
-    let controller = start(Access { tokens: Some(tokens()), tls, trusted: false });
+    let controller = start(Access { tokens: Some(tokens()), tls, ..Access::default() });
     let at = SocketAddr::new(ip, controller.http.port());
     let _silent: Vec<_> = (0..50).map(|_| TcpStream::connect(at).expect("a connection")).collect();
 
@@ -183,10 +207,11 @@ fn a_certificate_that_is_replaced_counts_for_new_connections_and_a_bad_one_does_
         return println!("skipped: this machine has loopback addresses only");
     };
     let (certificate, first) = Certificate::new();
-    let controller = start(Access { tokens: Some(tokens()), tls: Some(certificate.tls()), trusted: false });
+    let controller =
+        start(Access { tokens: Some(tokens()), tls: Some(certificate.tls()), ..Access::default() });
     let at = SocketAddr::new(ip, controller.http.port());
     let token = "Authorization: Bearer read-0123456789abcdef\r\n";
-    let question = format!("GET /api/v1/links HTTP/1.1\r\nHost: a\r\n{token}\r\n");
+    let question = format!("GET /api/v1/links HTTP/1.1\r\nHost: braid.example\r\n{token}\r\n");
     let first = Arc::new(first);
     let is_believed =
         |client: &Arc<ClientConfig>| connect(at, client, "braid.example").write_all(b"GET").is_ok();

@@ -54,6 +54,8 @@ fn a_page_of_another_origin_changes_nothing_and_sees_nothing() {
     assert_eq!(ask("POST", measure, &[&host, "Origin: http://evil.example", "Connection: close"]), 403);
     assert_eq!(ask("POST", measure, &[&host, "Sec-Fetch-Site: cross-site", "Connection: close"]), 403);
     assert_eq!(ask("GET", "/api/v1/links", &["Host: evil.example", "Connection: close"]), 403);
+    assert_eq!(ask("GET", "/api/v1/links", &["Connection: close"]), 400, "no host");
+    assert_eq!(ask("GET", "/api/v1/links", &[&host, &host, "Connection: close"]), 400, "two hosts");
     let (status, head, _) = read(controller.open("GET", "/api/v1/links", &[&host, "Connection: close"]));
     assert_eq!(status, 200);
     assert!(!head.contains("access-control-allow"), "{head}");
@@ -87,6 +89,29 @@ fn a_thousand_connections_that_say_nothing_keep_nobody_out() {
     let mut first = &silent[0];
     first.set_read_timeout(Some(crate::support::PATIENCE)).expect("time-out");
     assert_eq!(first.read(&mut [0]).expect("closed in time"), 0);
+}
+
+#[test]
+fn connections_that_begin_a_request_and_do_not_end_it_keep_nobody_out() {
+    let controller = Running::start(None);
+    let slow: Vec<_> = (0..1_500)
+        .filter_map(|_| {
+            let mut stream = TcpStream::connect(controller.http).ok()?;
+            // The oldest may have been closed by then.
+            let _ = std::io::Write::write_all(&mut stream, b"G");
+            Some(stream)
+        })
+        .collect();
+    assert_eq!(controller.get("/api/v1/switches").0, 200);
+    for mut stream in slow {
+        stream.set_read_timeout(Some(crate::support::PATIENCE)).expect("time-out");
+        // Closed in time, or reset with the byte unread.
+        assert!(
+            stream
+                .read(&mut [0])
+                .map_or_else(|error| error.kind() == std::io::ErrorKind::ConnectionReset, |read| read == 0)
+        );
+    }
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_controller::{Controller, ControllerError};
+use braid_controller::{Config, Controller, ControllerError, SwitchAccess};
 use braid_openflow::{Bytes, Echo, Hello, Message, Xid};
 
-use crate::support::{Running, Switch, config};
+use crate::support::{Running, Switch, config, features};
 
 #[test]
 fn a_switch_of_openflow_1_0_is_told_so_and_cut_off() {
@@ -78,10 +78,75 @@ fn the_second_switch_with_a_datapath_id_is_turned_away() {
     let controller = Running::start(None);
     let mut first = Switch::join(controller.openflow, 7);
     controller.wait_for_switches(1);
-    let mut second = Switch::join(controller.openflow, 7);
+    let mut second = Switch::connect(controller.openflow);
+    second.send(&Message::Hello(Hello::V1_3));
+    // Refused as soon as it claims the datapath id.
+    second.send(&Message::FeaturesReply(features(7)));
     assert!(second.last_error().is_none());
     assert!(first.is_served());
     controller.wait_for_switches(1);
+    let alarm = &controller.list("alarms")[0];
+    assert_eq!((&alarm["kind"], &alarm["peer"]), (&"duplicate_datapath_id".into(), &"127.0.0.1".into()));
+    assert_eq!((&alarm["dpid"], &alarm["count"]), (&"0000000000000007".into(), &1.into()));
+    assert_eq!(alarm.get("at"), None);
+}
+
+#[test]
+fn refused_connections_raise_one_alarm_about_their_address() {
+    let controller = Running::start(None);
+    for _ in 0..20 {
+        let mut bad = Switch::connect(controller.openflow);
+        bad.stream.write_all(&[0xff; 64]).expect("open channel");
+        bad.last_error();
+    }
+    let alarms = controller.list("alarms");
+    assert_eq!(alarms.len(), 1, "{alarms:?}");
+    assert_eq!(alarms[0]["kind"], "refused_connection");
+    assert_eq!(alarms[0]["count"], 20);
+}
+
+#[test]
+fn only_listed_switches_join() {
+    let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    let allowed = ["7", "8@10.0.0.0/8"].map(|text| text.parse().expect("a switch")).to_vec();
+    let switch_access = SwitchAccess { allowed, ..SwitchAccess::default() };
+    let controller = Running::start_with(Config { switch_access, ..config(any, any, None) });
+    let mut listed = Switch::join(controller.openflow, 7);
+    for dpid in [8, 9] {
+        let mut other = Switch::connect(controller.openflow);
+        other.send(&Message::Hello(Hello::V1_3));
+        other.send(&Message::FeaturesReply(features(dpid)));
+        // Refused before the rest of the handshake, which it does not answer.
+        assert!(other.last_error().is_none());
+    }
+    assert!(listed.is_served());
+    controller.wait_for_switches(1);
+    let alarms = controller.list("alarms");
+    assert_eq!((&alarms[0]["kind"], &alarms[0]["count"]), (&"refused_connection".into(), &2.into()));
+}
+
+#[test]
+fn switches_of_other_machines_need_a_word_without_tls() {
+    let bind = |trusted| {
+        let away = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
+        let here = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        let switch_access = SwitchAccess { trusted, ..SwitchAccess::default() };
+        Controller::bind(Config { switch_access, ..config(away, here, None) })
+    };
+    let error = bind(false).expect_err("open to everybody").to_string();
+    assert!(error.contains("--openflow-trusted"), "{error}");
+    assert!(bind(true).is_ok());
+}
+
+#[test]
+fn connections_that_say_nothing_keep_no_switch_out() {
+    let controller = Running::start(None);
+    let silent: Vec<_> =
+        (0..2_500).filter_map(|_| std::net::TcpStream::connect(controller.openflow).ok()).collect();
+    let mut honest = Switch::join(controller.openflow, 1);
+    controller.wait_for_switches(1);
+    assert!(honest.is_served());
+    drop(silent);
 }
 
 #[test]

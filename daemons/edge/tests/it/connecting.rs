@@ -56,3 +56,33 @@ fn a_peer_that_speaks_something_else_is_let_go() {
     next.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(hear(&mut next), "Hello");
 }
+
+#[test]
+fn idle_clients_of_the_listener_keep_nobody_out() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let edge = Running::start(vec![listener.local_addr().unwrap()]);
+    let idle: Vec<_> = (0..200).map(|_| TcpStream::connect(edge.address).unwrap()).collect();
+    let mut own = accept(&listener);
+    assert_eq!(hear(&mut own), "Hello");
+    let mut honest = TcpStream::connect(edge.address).unwrap();
+    honest.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(hear(&mut honest), "Hello");
+    let mut first = &idle[0];
+    first.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // It gave way to others: after the edge's HELLO nothing comes.
+    assert!(first.read_to_end(&mut Vec::new()).is_ok_and(|read| read <= 16));
+}
+
+#[test]
+fn a_silent_controller_is_asked_and_replaced() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let _edge = Running::start(vec![listener.local_addr().unwrap()]);
+    let mut stream = accept(&listener);
+    let mut hello = Vec::new();
+    Message::Hello(braid_openflow::Hello::V1_3).encode(Xid(1), &mut hello).unwrap();
+    stream.write_all(&hello).unwrap();
+    assert_eq!(hear(&mut stream), "Hello");
+    assert_eq!(hear(&mut stream), "EchoRequest");
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "closed, since nothing was answered");
+    assert_eq!(hear(&mut accept(&listener)), "Hello");
+}
