@@ -96,11 +96,11 @@ pub(super) fn verdicts(run: &Run, found: &RunFindings) -> String {
 
 /// The rows of a study; its seeds are its repetitions.
 pub(super) fn study(found: &RunFindings) -> String {
-    let reports = found.records.iter().filter_map(|record| match &record.outcome {
+    let mut reports = found.records.iter().filter_map(|record| match &record.outcome {
         Outcome::Study(report) => Some(report),
         _ => None,
     });
-    match reports.last().map(|it| &**it) {
+    match reports.next_back().map(|it| &**it) {
         Some(ReportKind::Transfers(report)) => transfers(report),
         Some(ReportKind::Convergence(report)) => convergence(report),
         Some(ReportKind::Workload(report)) => workload(report),
