@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench openapi web clean help
+.PHONY: build demo test lint bench results openapi web clean help
 
 CARGO ?= cargo
 OUT := $(or $(CARGO_TARGET_DIR),target)
@@ -34,6 +34,13 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 bench: ## Measure
 	@scripts/install-packages build
 	$(CARGO) bench --workspace --locked
+
+results: build ## Measure what the papers measured (root), and write docs/results.md; ONLY=ci: a selection, and no page
+	@scripts/install-packages
+	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo make results' >&2; exit 1; }
+	@status=0; $(OUT)/release/braid results run $(if $(ONLY),--only $(ONLY)) || status=$$?; \
+	 [[ -n '$(ONLY)' || ( $$status != 0 && $$status != 5 ) ]] || $(OUT)/release/braid results show --write docs/results.md; \
+	 exit $$status
 
 openapi: ## Write the description of the API anew after a change of it, and the page's types (Node)
 	@scripts/install-packages build

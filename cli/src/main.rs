@@ -55,6 +55,9 @@ enum Command {
     /// Simulate large networks with the controller's own steering
     #[command(subcommand)]
     Sim(commands::sim::Command),
+    /// Measure the papers' figures, store them, and show them beside the papers'
+    #[command(subcommand)]
+    Results(commands::results::Command),
     /// List the switches connected to a controller
     Switches(client::WatchArgs),
     /// List the directed links between switches with their measurements
@@ -130,6 +133,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Host(command) => host::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
         Command::Sim(command) => commands::sim::execute(command),
+        Command::Results(command) => commands::results::execute(command),
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
         Command::Alarms(args) => commands::alarms::execute(&args),

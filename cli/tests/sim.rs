@@ -124,7 +124,7 @@ fn what_the_simulator_does_not_know_of_scenarios_is_refused() {
 #[test]
 fn variant_that_the_simulator_cannot_follow_is_refused_by_its_key_and_others_are_simulated() {
     let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
-    let scenario = "{ scenario: small, topology: { hosts: [{ name: a, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }] },
+    let scenario = "{ scenario: small, topology: { hosts: [{ name: a, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }], congestion_control: reno },
         { name: b, interfaces: [{ name: e0, addresses: [10.0.0.2/24] }] }], switches: [s], links: [
         { between: [a.e0, s], rate: 10Mbit }, { between: [b.e0, s], rate: 10Mbit }] },
         traffic: { tool: iperf3, modes: [tcp], directions: [{ from: a, to: b }], duration: 2s },

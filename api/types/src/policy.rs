@@ -74,6 +74,10 @@ pub struct Steering {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub max_mdi: Option<f64>,
+    /// The maximum difference of the delays of paths that are sprayed over together, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub max_delay_difference_ms: Option<u64>,
 }
 
 /// As what a connection is steered.

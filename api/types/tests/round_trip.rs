@@ -114,7 +114,7 @@ fn requests_and_answers_read_back_as_they_were_written() {
     }));
     round_trip::<Advice>(&json!({ "subflows": [ends], "ask_again_after": 30 }));
     round_trip::<PolicyInUse>(&json!({ "schema": "braid/v1", "now": 1, "policy": {
-        "rules": [{ "name": "a", "from": ["10.0.0.0/8"], "to": [], "ports": ["80-90"], "kind": "spray", "max_mdi": 0.25,
+        "rules": [{ "name": "a", "from": ["10.0.0.0/8"], "to": [], "ports": ["80-90"], "kind": "spray", "max_mdi": 0.25, "max_delay_difference_ms": 500,
                     "resequence": "unequal" }],
         "default": { "kind": "auto", "paths": "ksp", "k": 4, "placement": "random", "subflows": 2 },
     }}));

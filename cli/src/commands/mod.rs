@@ -16,6 +16,7 @@ pub(crate) mod page;
 pub(crate) mod paths;
 pub(crate) mod policy;
 pub(crate) mod recording;
+pub(crate) mod results;
 pub(crate) mod sim;
 pub(crate) mod switches;
 pub(crate) mod topology;

@@ -1,5 +1,7 @@
 //! The effective policy of a connection: its rule of the policy file, with defaults for what the rule does not set.
 
+use std::time::Duration;
+
 use braid_paths::Kind;
 use braid_steering::{Imbalance, Policy, Resequence, SteerAs, Steering};
 
@@ -45,6 +47,8 @@ pub struct EffectivePolicy {
     pub resequence: Resequence,
     /// The greatest delay imbalance of paths that it is sprayed over, if it differs from the gate's.
     pub max_mdi: Option<Imbalance>,
+    /// The greatest difference of their delays, if it differs from the gate's.
+    pub max_delay_difference: Option<Duration>,
 }
 
 /// The choice of paths for sprayed traffic, and whether it is resequenced.
@@ -58,6 +62,8 @@ pub struct SprayPolicy {
     pub resequence: Resequence,
     /// The greatest delay imbalance of paths used together, if it differs from the gate's.
     pub max_mdi: Option<Imbalance>,
+    /// The greatest difference of their delays, if it differs from the gate's.
+    pub max_delay_difference: Option<Duration>,
 }
 
 impl EffectivePolicy {
@@ -76,6 +82,7 @@ impl EffectivePolicy {
             subflows: steering.subflows,
             resequence: steering.resequence.unwrap_or_default(),
             max_mdi: steering.max_mdi,
+            max_delay_difference: steering.max_delay_difference,
         }
     }
 
@@ -99,7 +106,12 @@ impl EffectivePolicy {
 
     /// Its spray policy.
     pub const fn spray(self) -> SprayPolicy {
-        SprayPolicy { k: self.k, resequence: self.resequence, max_mdi: self.max_mdi }
+        SprayPolicy {
+            k: self.k,
+            resequence: self.resequence,
+            max_mdi: self.max_mdi,
+            max_delay_difference: self.max_delay_difference,
+        }
     }
 
     /// The number of subflows beside its first, where its host opens at most `most`.
@@ -125,7 +137,9 @@ mod tests {
     fn defaults_hold_where_a_policy_says_nothing() {
         let policy = effective(Steering::default());
         assert_eq!((policy.kind, policy.k, policy.placement), (Kind::EdgeDisjoint, 8, Policy::FewestShared));
-        assert_eq!(policy.spray(), SprayPolicy { k: 8, resequence: Resequence::Always, max_mdi: None });
+        let spray =
+            SprayPolicy { k: 8, resequence: Resequence::Always, max_mdi: None, max_delay_difference: None };
+        assert_eq!(policy.spray(), spray);
         assert_eq!((policy.parallel_paths, policy.more_subflows(5)), (3, 5));
     }
 

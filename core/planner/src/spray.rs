@@ -77,9 +77,10 @@ impl SprayPolicy {
     fn gate(self) -> DelayGate {
         let limits = DelayLimits::default();
         let cutoff = self.max_mdi.map_or(limits.cutoff, Imbalance::share);
+        let limit = self.max_delay_difference.unwrap_or(limits.limit);
         // All of these are in range, so the default is never used.
-        DelayGate::new(DelayLimits { cutoff, reorder: limits.reorder.min(cutoff), ..limits })
-            .unwrap_or_default()
+        let (reorder, tolerable) = (limits.reorder.min(cutoff), limits.tolerable.min(limit));
+        DelayGate::new(DelayLimits { cutoff, reorder, tolerable, limit, ..limits }).unwrap_or_default()
     }
 }
 
@@ -173,6 +174,11 @@ mod tests {
 
     /// The plan over two parallel links of so many Mbit/s and milliseconds.
     fn two_links(links: [(u64, u64); 2]) -> SprayPlan {
+        two_links_within(links, None)
+    }
+
+    /// The same with another limit of their difference, and none of their imbalance.
+    fn two_links_within(links: [(u64, u64); 2], limit: Option<u64>) -> SprayPlan {
         let links = (1..).zip(links).flat_map(|(port, (mbit, millis))| {
             let [src, dst] = [1, 2].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
             let delay = Some(Duration::from_millis(millis));
@@ -180,7 +186,12 @@ mod tests {
             [(Link { src, dst }, state), (Link { src: dst, dst: src }, state)]
         });
         let graph = Arc::new(Graph::new(0, [], links));
-        let policy = SprayPolicy { k: 8, resequence: Resequence::Unequal, max_mdi: None };
+        let policy = SprayPolicy {
+            k: 8,
+            resequence: Resequence::Unequal,
+            max_mdi: limit.and_then(|_| Imbalance::try_from(0.5).ok()),
+            max_delay_difference: limit.map(Duration::from_millis),
+        };
         let ends = SwitchPair::new(DatapathId(1), DatapathId(2));
         let capacity = |edge| graph.state(edge).capacity;
         policy.plan(&mut PathFinder::by_hops(graph.clone()), ends, capacity, |_| true)
@@ -201,6 +212,13 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_has_paths_of_any_delays_used_together_or_only_equal_ones() {
+        let members = |limit| two_links_within([(10, 25), (10, 475)], limit).members.len();
+        assert_eq!([None, Some(449), Some(450)].map(members), [1, 1, 2]);
+        assert_eq!(two_links_within([(10, 25), (10, 26)], Some(0)).members.len(), 1);
+    }
+
+    #[test]
     fn more_is_held_the_more_unequal_and_the_faster_paths_are() {
         let settings =
             |delays, mbits| plan(delays, mbits).resequencing(Resequence::Always).expect("two paths");
@@ -211,6 +229,7 @@ mod tests {
         let HoldTime::Measured { most, .. } = settings([10, 30], 100).hold else { panic!("fixed") };
         assert_eq!(most, Duration::from_millis(280));
         assert!(settings([0, 99], 100_000).check().is_ok());
+        assert!(settings([0, 1_000], 100_000).check().is_ok());
     }
 
     #[test]

@@ -54,9 +54,12 @@ fn what_is_sprayed_is_put_in_order_as_the_policy_says() {
     assert_eq!(web.max_mdi.map(Imbalance::share), Some(0.45));
     let other = policies.of(&tuple("10.1.0.1", "10.2.0.1", 81));
     assert_eq!((other.resequence, other.max_mdi), (Some(Resequence::Unequal), None));
-    for (value, line) in
-        [("resequence = \"often\"", "not always"), ("max_mdi = 0.6", "0.5"), ("max_mdi = nan", "0.5")]
-    {
+    for (value, line) in [
+        ("resequence = \"often\"", "not always"),
+        ("max_mdi = 0.6", "0.5"),
+        ("max_mdi = nan", "0.5"),
+        ("max_delay_difference_ms = -1", "0 to 1000"),
+    ] {
         let problems = Policies::parse(&format!("[default]\n{value}\n")).unwrap_err();
         assert!(problems[0].to_string().contains(line), "{problems:?}");
     }

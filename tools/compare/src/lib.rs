@@ -9,7 +9,7 @@
 //! ```
 //! use braid_lab::Scenario;
 //!
-//! let text = "{ scenario: small, topology: { hosts: [{ name: a, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }] },
+//! let text = "{ scenario: small, topology: { hosts: [{ name: a, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }], congestion_control: reno },
 //!     { name: b, interfaces: [{ name: e0, addresses: [10.0.0.2/24] }] }], switches: [s], links: [
 //!     { between: [a.e0, s], rate: 10Mbit }, { between: [b.e0, s], rate: 10Mbit }] },
 //!     traffic: { tool: iperf3, modes: [tcp], directions: [{ from: a, to: b }], duration: 2s } }";

@@ -20,7 +20,7 @@ use crate::preflight;
 use crate::ready;
 use crate::scenario::Scenario;
 use crate::store::Labs;
-use crate::system::{Marker, Namespace};
+use crate::system::{Marker, Namespace, kernel};
 use crate::teardown::teardown;
 
 /// A lab that is up, and removed when this is dropped, unless it is kept.
@@ -133,7 +133,12 @@ impl Deployment {
             namespace.set(&quiet_ipv6())?;
         }
         let mut hosts = self.deployed.plan.hosts.iter();
-        hosts.try_for_each(|host| Namespace::named(&host.namespace).set(&host.parameters()))
+        hosts.try_for_each(|host| {
+            let allowed = host.kernel_control().filter(|name| kernel::allows_control(name));
+            let control = allowed.map(HostPlan::default_control);
+            let parameters: Vec<_> = host.parameters().into_iter().chain(control).collect();
+            Namespace::named(&host.namespace).set(&parameters)
+        })
     }
 
     fn lay_cables(&self) -> Result<(), LabError> {
@@ -174,6 +179,10 @@ impl Deployment {
         let namespace = Namespace::named(&host.namespace);
         let text = Commands(&self.deployed.plan).host(host);
         self.deployed.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
+        if let Some(name) = host.kernel_control().filter(|name| !kernel::allows_control(name)) {
+            let text = Commands(&self.deployed.plan).congestion_control(host, name);
+            self.deployed.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
+        }
         for interface in &host.interfaces {
             // Open vSwitch in user space passes frames on as they are: the checksum has to be there already.
             self.deployed

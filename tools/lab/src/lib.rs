@@ -56,11 +56,12 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathRow, Report, Row,
+    Bound, CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathRow, Report, Row,
     RowDirection, RunObserver, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;
+pub use system::MARKER_VARIABLE;
 pub use teardown::Removed;
 
 /// The `schema` of every JSON document.

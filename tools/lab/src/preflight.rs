@@ -1,6 +1,5 @@
 //! The check, before deployment, that this machine can build a scenario.
 
-use std::fs;
 use std::path::Path;
 
 use nix::unistd::Uid;
@@ -8,6 +7,7 @@ use nix::unistd::Uid;
 use crate::error::LabError;
 use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Scenario};
+use crate::system::kernel;
 
 /// Checks that this machine can build `scenario`, before anything is made.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
@@ -27,24 +27,17 @@ fn needs_mptcp(scenario: &Scenario) -> bool {
     modes || scenario.topology.hosts.iter().any(|host| host.mptcp.used)
 }
 
-// A namespace may only use the congestion controls that the first one allows, which the lab must not change.
 fn check_congestion_control(host: &Host) -> Result<(), LabError> {
-    // Coupled congestion controls are always allowed.
+    // An agent loads coupled ones.
     let Some(wanted) = host.congestion_control.as_ref().filter(|name| !is_coupled(name)) else {
         return Ok(());
     };
-    let path = Path::new("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
-    let allowed = fs::read_to_string(path).map_err(|error| LabError::file(path, error))?;
-    if allowed.split_whitespace().any(|name| name == wanted) {
+    let controls = kernel::controls();
+    if controls.split_whitespace().any(|name| name == wanted) {
         return Ok(());
     }
-    let allowed = allowed.trim();
-    let what = format!(
-        "host {} wants congestion control {wanted}, and this machine allows only: {allowed}",
-        host.name
-    );
-    let remedy = format!(
-        "name one of these, or allow it with `sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {wanted}\"`"
-    );
+    let what =
+        format!("host {} wants congestion control {wanted}, and this kernel has only: {controls}", host.name);
+    let remedy = format!("name one of these, or load it with `modprobe tcp_{wanted}`");
     Err(LabError::missing(what, remedy))
 }

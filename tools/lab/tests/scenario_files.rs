@@ -13,6 +13,7 @@ scenario: pair
 topology:
   hosts:
     - name: a
+      congestion_control: reno
       interfaces:
         - { name: eth1, addresses: [10.0.1.1/24] }
         - { name: eth2, addresses: [10.0.2.1/24] }
@@ -63,6 +64,7 @@ const BAD: &[(&str, &str)] = &[
     ("flags: [subflow]", "flags: [signal, fullmesh]"),
     ("flags: [subflow]", "flags: [sideways]"),
     ("name: b\n", "name: b\n      congestion_control: \"reno; reboot\"\n"),
+    ("      congestion_control: reno\n", ""),
     ("[s, t@0x10]", "[s, t@1]"),
     ("[s, t@0x10]", "[s, t@zero]"),
     ("[s, t@0x10]", "[s@0, t]"),
@@ -187,6 +189,7 @@ fn every_problem_names_its_place_and_a_remedy() {
 #[test]
 fn a_permutation_has_every_host_send_and_receive() {
     let text = GOOD.replacen("directions: [{ from: a, to: b }]", "permutation: 3", 1);
+    let text = text.replacen("    - name: b\n", "    - name: b\n      congestion_control: reno\n", 1);
     let traffic = Scenario::parse(&text, "pair.yaml").unwrap().traffic.unwrap();
     let directions: Vec<_> = traffic.directions.iter().map(|it| (it.from, it.to)).collect();
     assert_eq!(directions, [(0, 1), (1, 0)]);
@@ -201,7 +204,7 @@ fn all_problems_are_found_at_once_in_the_order_of_the_file() {
         .replace("rate: 1Gbit", "rate: 0");
     let error = Scenario::parse(&text, "bad.yaml").unwrap_err();
     let lines: Vec<_> = error.problems.iter().map(|problem| problem.at.unwrap().0).collect();
-    assert_eq!(lines, [19, 20, 24, 27]);
+    assert_eq!(lines, [20, 21, 25, 28]);
 }
 
 #[test]

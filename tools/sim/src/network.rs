@@ -28,7 +28,7 @@ pub struct Network {
 }
 
 /// An interface of a host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plug {
     /// The switch to which it is attached.
     pub switch: DatapathId,

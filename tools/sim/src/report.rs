@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The results of a study. Serialised, it is the one document of `--json`.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Report<R> {
     /// Always `braid/v1`.
+    #[serde(skip_deserializing, default = "schema")]
     pub schema: &'static str,
     /// The study's name.
     pub scenario: String,
@@ -26,17 +27,18 @@ pub struct Report<R> {
 }
 
 /// Whether an expectation holds.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// The expectation's name.
     pub name: String,
-    /// What was measured.
+    /// What was measured; NaN, in JSON `null`, if nothing was.
+    #[serde(deserialize_with = "nan_if_null")]
     pub value: f64,
     /// It had to lie at or above.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// It had to lie at or below.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
     /// Whether it does.
     pub ok: bool,
@@ -56,6 +58,15 @@ impl Cost {
     }
 }
 
+const fn schema() -> &'static str {
+    "braid/v1"
+}
+
+/// JSON has no NaN.
+fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
 impl<R> Report<R> {
     pub(crate) fn new(
         name: &str,
@@ -65,7 +76,7 @@ impl<R> Report<R> {
         cost: Cost,
     ) -> Self {
         Self {
-            schema: "braid/v1",
+            schema: schema(),
             scenario: name.to_owned(),
             ok: complete && expectations.iter().all(|verdict| verdict.ok),
             rows,

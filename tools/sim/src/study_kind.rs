@@ -23,7 +23,7 @@ pub enum StudyKind {
 }
 
 /// What a study of any kind showed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ReportKind {
     /// See [`StudyKind::Transfers`].

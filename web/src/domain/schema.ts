@@ -1778,6 +1778,11 @@ export interface components {
             /** @description As what. */
             kind: components["schemas"]["SteerAs"];
             /**
+             * Format: int64
+             * @description The maximum difference of the delays of paths that are sprayed over together, in milliseconds.
+             */
+            max_delay_difference_ms?: number;
+            /**
              * Format: double
              * @description The maximum delay imbalance of paths that are sprayed over together.
              */

@@ -185,7 +185,12 @@ pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
     } else {
         output::text(&report.to_text())?;
     }
-    let unmet: Vec<_> = report.expectations.iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
+    let unmet: Vec<_> = report
+        .expectations
+        .iter()
+        .filter(|it| !it.ok && !it.needs_quiet_machine)
+        .map(|it| it.name.as_str())
+        .collect();
     if report.ok {
         Ok(())
     } else {

@@ -163,7 +163,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Bytes that may be used, and all where nobody says.
-fn free_memory() -> u64 {
+pub(crate) fn free_memory() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
+use std::time::Duration;
 
 use braid_paths::Kind;
 use braid_types::IpPrefix;
@@ -20,6 +21,8 @@ const MAX_RULES: usize = 1_024;
 const MAX_PREFIXES: usize = 256;
 /// Further paths between two switches cost more time than they give capacity.
 const MAX_PATHS: usize = 64;
+/// The greatest difference of delays that a policy allows: a resequencer holds packets 1.5 times as long.
+const MAX_DELAY_DIFFERENCE_MS: usize = 1_000;
 
 /// A problem in a file, and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +63,7 @@ struct Rule {
     subflows: Option<Spanned<i64>>,
     resequence: Option<Spanned<String>>,
     max_mdi: Option<Spanned<f64>>,
+    max_delay_difference_ms: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -72,6 +76,7 @@ struct Fields {
     subflows: Option<Spanned<i64>>,
     resequence: Option<Spanned<String>>,
     max_mdi: Option<Spanned<f64>>,
+    max_delay_difference_ms: Option<Spanned<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -120,14 +125,16 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, key: &str, rule: Rule, names: &mut BTreeSet<String>) -> PolicyRule {
-        let Rule { name, from, to, ports, kind, paths, k, placement, subflows, resequence, max_mdi } = rule;
+        let Rule { name, from, to, ports, kind, paths, k, placement, subflows, .. } = rule;
+        let Rule { resequence, max_mdi, max_delay_difference_ms, .. } = rule;
         let (span, name) = (name.span(), name.into_inner());
         if name.trim().is_empty() {
             self.add(span, format!("{key}.name"), "it is empty");
         } else if !names.insert(name.clone()) {
             self.add(span, format!("{key}.name"), &format!("{name:?} is the name of another rule"));
         }
-        let fields = Fields { kind, paths, k, placement, subflows, resequence, max_mdi };
+        let fields =
+            Fields { kind, paths, k, placement, subflows, resequence, max_mdi, max_delay_difference_ms };
         let from = self.list(&format!("{key}.from"), from, |text| read::<IpPrefix>(&text));
         let to = self.list(&format!("{key}.to"), to, |text| read::<IpPrefix>(&text));
         let ports = self.list(&format!("{key}.ports"), ports, |port| match port {
@@ -156,6 +163,11 @@ impl Reader<'_> {
             max_mdi: self.value(key, "max_mdi", fields.max_mdi, |it| {
                 Imbalance::try_from(it).map_err(|error| error.to_string())
             }),
+            max_delay_difference: self
+                .value(key, "max_delay_difference_ms", fields.max_delay_difference_ms, |it| {
+                    within(it, 0, MAX_DELAY_DIFFERENCE_MS)
+                })
+                .map(|millis| Duration::from_millis(millis as u64)),
         }
     }
 

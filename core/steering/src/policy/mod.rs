@@ -5,6 +5,7 @@ mod spraying;
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use braid_paths::Kind;
 use braid_types::{FiveTuple, IpPrefix};
@@ -64,6 +65,9 @@ pub struct Steering {
     /// The greatest delay imbalance of paths that are sprayed over together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_mdi: Option<Imbalance>,
+    /// The greatest difference of delays of paths that are sprayed over together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_delay_difference: Option<Duration>,
 }
 
 /// The kind of steering of a connection.
@@ -123,6 +127,7 @@ impl Steering {
             subflows: self.subflows.or(other.subflows),
             resequence: self.resequence.or(other.resequence),
             max_mdi: self.max_mdi.or(other.max_mdi),
+            max_delay_difference: self.max_delay_difference.or(other.max_delay_difference),
         }
     }
 }

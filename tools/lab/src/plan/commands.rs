@@ -1,6 +1,8 @@
 //! Commands for `ip`, `tc` and `ovs-vsctl` that carry out a plan.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::net::IpAddr;
 
 use braid_congestion::Algorithm;
 
@@ -62,6 +64,34 @@ impl Commands<'_> {
         }
         lines.extend(mptcp(host));
         lines.join("\n") + "\n"
+    }
+
+    /// For `ip -batch` inside a host: its congestion control as a property of its routes, which takes one that the machine does
+    /// not allow in namespaces (`net.ipv4.tcp_allowed_congestion_control`), for what the host opens and what it accepts. Only
+    /// further subflows that it accepts have the machine's default, as they copy that of the connection.
+    pub(crate) fn congestion_control(&self, host: &HostPlan, name: &str) -> String {
+        let lines = host.interfaces.iter().flat_map(|interface| {
+            let mut subnets = BTreeMap::new();
+            for cidr in &interface.addresses {
+                // The first address of a subnet is the one that its route prefers.
+                if let Some(subnet) = cidr.subnet() {
+                    subnets.entry(subnet).or_insert(cidr.address);
+                }
+            }
+            subnets.into_iter().map(|(subnet, source)| match source {
+                // Another interface may have a route to the same subnet: `change` would take that for this one.
+                IpAddr::V4(_) => {
+                    let route =
+                        format!("{subnet} dev {} proto kernel scope link src {source}", interface.name);
+                    format!("route del {route}\nroute append {route} congctl {name}\n")
+                }
+                IpAddr::V6(_) => {
+                    let route = format!("{subnet} dev {} proto kernel metric 256", interface.name);
+                    format!("-6 route del {route}\n-6 route append {route} congctl {name}\n")
+                }
+            })
+        });
+        lines.collect()
     }
 
     /// For `tc -batch` inside `namespace`: the rate of every end.
@@ -128,9 +158,17 @@ impl HostPlan {
             all.extend([parameter("net/mptcp/enabled", "1"), parameter("net/mptcp/pm_type", "0")]);
         }
         all.extend(self.receive_buffer.map(receive_buffer));
-        let congestion_control = self.congestion_control.iter().filter(|name| !is_coupled(name));
-        all.extend(congestion_control.map(|name| parameter("net/ipv4/tcp_congestion_control", name)));
         all
+    }
+
+    /// The kernel parameter of its congestion control, as a path below /proc/sys.
+    pub(crate) fn default_control(name: &str) -> (String, String) {
+        parameter("net/ipv4/tcp_congestion_control", name)
+    }
+
+    /// Its congestion control, if it is the kernel's.
+    pub(crate) fn kernel_control(&self) -> Option<&str> {
+        self.congestion_control.as_deref().filter(|name| !is_coupled(name))
     }
 
     // Without an IPv6 address IPv6 is off; with one, the host has no others.

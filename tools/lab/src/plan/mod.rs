@@ -263,6 +263,24 @@ mod tests {
     }
 
     #[test]
+    fn a_congestion_control_is_a_property_of_the_route_to_each_subnet() {
+        let text = "{scenario: t, topology: {hosts: [{name: a, congestion_control: cubic, interfaces: [{name: e0, \
+            addresses: [10.0.0.1/24, 10.0.0.2/24, 'fd00::1/64']}]}], switches: [s], \
+            links: [{between: [a.e0, s], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}")));
+        let commands = Commands(&plan).congestion_control(&plan.hosts[0], "cubic");
+        assert_eq!(
+            commands.lines().collect::<Vec<_>>(),
+            [
+                "route del 10.0.0.0/24 dev e0 proto kernel scope link src 10.0.0.1",
+                "route append 10.0.0.0/24 dev e0 proto kernel scope link src 10.0.0.1 congctl cubic",
+                "-6 route del fd00::/64 dev e0 proto kernel metric 256",
+                "-6 route append fd00::/64 dev e0 proto kernel metric 256 congctl cubic",
+            ]
+        );
+    }
+
+    #[test]
     fn switch_links_are_listed_in_both_directions() {
         let text = "{scenario: t, topology: {hosts: [], switches: [x, y], links: [\
             {between: [x, y], rate: 1Mbit}, {between: [y, x], rate: 1Mbit}]}}";

@@ -8,12 +8,14 @@ use super::{PlotError, Series};
 const SIZE: (u32, u32) = (900, 420);
 
 /// The axes of a line chart.
-pub struct Line {
-    x: &'static str,
-    y: &'static str,
+pub struct Line<'a> {
+    /// The horizontal axis.
+    pub x: &'a str,
+    /// The vertical axis.
+    pub y: &'a str,
 }
 
-impl Line {
+impl Line<'static> {
     /// Rates over time.
     pub const TIME: Self = Self { x: "seconds", y: "Mbit/s" };
     /// Rates by the number of streams.
@@ -29,7 +31,7 @@ impl Line {
 ///
 /// # Errors
 /// The drawing fails.
-pub fn lines(title: &str, axes: &Line, series: &[Series]) -> Result<String, PlotError> {
+pub fn lines(title: &str, axes: &Line<'_>, series: &[Series]) -> Result<String, PlotError> {
     let points = || series.iter().flat_map(|it| &it.points);
     let end = canvas::greatest(points().map(|it| it.0));
     let top = canvas::greatest(points().map(|it| it.1)) * 1.1;

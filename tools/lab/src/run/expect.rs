@@ -2,21 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::report::{Interval, Row, Verdict};
+use super::report::{Bound, Interval, Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Aggregate, Expectation, Limit, Metric, Work};
+use crate::scenario::{Aggregate, Expectation, Limit, Metric, Mode, Work};
 
 /// Values of the whole run.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
     /// The maximum flow from all senders to all receivers, in bits per second.
     pub capacity: f64,
+    /// Seconds before the measurement of each transfer.
+    pub warm_up: f64,
     /// The fitted parameter; NaN without a fit.
     pub a: f64,
 }
 
 /// Checks whether all settings of `expectation`, or the best one, keep its limit.
-///
 pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Verdict {
     let Expectation { mode, variant, from, relative_to, .. } = expectation;
     let values = values(expectation.value, rows, whole);
@@ -25,20 +26,23 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
     let sends = |key: &Key<'_>| key.direction.map(|direction| direction.from.as_str()) == from.as_deref();
     let about = about.filter(|(key, _)| from.is_none() || sends(key));
-    let compared = about.map(|(key, value)| match relative_to {
-        // A setting that the other variant lacks fails.
-        Some(name) => counterpart(key, name, &values).map_or(f64::NAN, |base| value / base),
-        None => *value,
+    // A setting that has nothing to be compared with fails.
+    let over = |value: f64, base: Option<f64>| base.map_or(f64::NAN, |base| value / base);
+    let compared = about.map(|(key, value)| match (relative_to, expectation.relative_to_mode) {
+        (Some(name), _) => over(*value, counterpart(key, name, &values)),
+        (None, Some(mode)) => over(*value, in_mode(key, mode, &values)),
+        (None, None) => *value,
     });
     let (bound, limit) = match expectation.limit {
-        Limit::AtLeast(limit) => ("at_least", limit),
-        Limit::AtMost(limit) => ("at_most", limit),
+        Limit::AtLeast(limit) => (Bound::AtLeast, limit),
+        Limit::AtMost(limit) => (Bound::AtMost, limit),
     };
     let wants_least = matches!(expectation.limit, Limit::AtLeast(_)) == (expectation.of == Aggregate::Worst);
     let decides: fn(f64, f64) -> f64 = if wants_least { f64::min } else { f64::max };
     // The scenario's check ensures that a row matches.
     let value = compared.reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0);
-    Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
+    let (name, needs_quiet_machine) = (expectation.name.clone(), expectation.needs_quiet_machine);
+    Verdict { name, value, bound, limit, ok: expectation.limit.holds(value), needs_quiet_machine }
 }
 
 /// Whether a tool and a length match the expectation.
@@ -54,22 +58,23 @@ fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
 /// The mean of all runs of each setting, or each run for values that must hold in every run.
 fn values(metric: Metric, rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
     match metric {
-        Metric::PeakStreams => peaks(rows),
+        Metric::PeakStreams => peaks(rows, whole),
         Metric::StreamsA => settings::together(rows).into_keys().take(1).map(|key| (key, whole.a)).collect(),
-        Metric::Fairness => at_once(rows, |rates| {
-            let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|it| it * it).sum::<f64>());
-            sum * sum / (rates.len() as f64 * squares).max(f64::MIN_POSITIVE)
-        }),
+        Metric::Fairness => at_once(rows, jain),
         Metric::SumFractionOfCapacity => {
             at_once(rows, |rates| rates.iter().sum::<f64>() / whole.capacity.max(1.0))
         }
-        Metric::MeanFractionOfCapacity => of_groups(metric, settings::together(rows)),
-        _ => of_groups(metric, settings::by_direction(rows)),
+        Metric::MeanFractionOfCapacity => of_groups(metric, settings::together(rows), whole),
+        _ => of_groups(metric, settings::by_direction(rows), whole),
     }
 }
 
-fn of_groups<'a>(metric: Metric, groups: BTreeMap<Key<'a>, Vec<&'a Row>>) -> Vec<(Key<'a>, f64)> {
-    groups.into_iter().flat_map(|(key, rows)| of_group(metric, &key, &rows)).collect()
+fn of_groups<'a>(
+    metric: Metric,
+    groups: BTreeMap<Key<'a>, Vec<&'a Row>>,
+    whole: Whole,
+) -> Vec<(Key<'a>, f64)> {
+    groups.into_iter().flat_map(|(key, rows)| of_group(metric, &key, &rows, whole)).collect()
 }
 
 /// The mean over all runs of a value of all directions' goodputs.
@@ -86,9 +91,9 @@ fn at_once(rows: &[Row], of: impl Fn(&[f64]) -> f64) -> Vec<(Key<'_>, f64)> {
 const NEAR_PEAK_SHARE: f64 = 0.98;
 
 /// The fewest streams with peak goodput, for each variant, mode and direction.
-fn peaks(rows: &[Row]) -> Vec<(Key<'_>, f64)> {
+fn peaks(rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
     let mut curves: BTreeMap<Key<'_>, Vec<(u16, f64)>> = BTreeMap::new();
-    for (key, goodput) in of_groups(Metric::GoodputBps, settings::by_direction(rows)) {
+    for (key, goodput) in of_groups(Metric::GoodputBps, settings::by_direction(rows), whole) {
         curves.entry(key.of_any_number()).or_default().push((key.connections, goodput));
     }
     let peak = |curve: Vec<(u16, f64)>| {
@@ -99,8 +104,8 @@ fn peaks(rows: &[Row]) -> Vec<(Key<'_>, f64)> {
     curves.into_iter().map(|(key, curve)| (key, peak(curve))).collect()
 }
 
-fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row]) -> Vec<(Key<'a>, f64)> {
-    let all = rows.iter().map(|row| value(metric, row));
+fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row], whole: Whole) -> Vec<(Key<'a>, f64)> {
+    let all = rows.iter().map(|row| value(metric, row, whole));
     if metric.is_of_every_run() {
         return all.map(|value| (key.clone(), value)).collect();
     }
@@ -119,7 +124,13 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
     in_mode.or_else(|| same.clone().next()).map(|(_, value)| *value)
 }
 
-fn value(metric: Metric, row: &Row) -> f64 {
+/// The value of the same setting in another mode.
+fn in_mode(key: &Key<'_>, mode: Mode, values: &[(Key<'_>, f64)]) -> Option<f64> {
+    let wanted = key.in_mode(mode);
+    values.iter().find(|(other, _)| *other == wanted).map(|(_, value)| *value)
+}
+
+fn value(metric: Metric, row: &Row, whole: Whole) -> f64 {
     match metric {
         Metric::GoodputBps => row.goodput_bps,
         // Not a value of one row.
@@ -137,7 +148,14 @@ fn value(metric: Metric, row: &Row) -> f64 {
             paths.len() as f64
         }
         Metric::DisjointPaths => settings::disjoint_paths(row) as f64,
-        Metric::StreamFairness => fairness(row),
+        Metric::StreamFairness => {
+            jain(&row.streams.iter().map(|stream| stream.bytes as f64).collect::<Vec<_>>())
+        }
+        Metric::StreamFairnessPerSecond => fairness_per_second(row, whole.warm_up),
+        Metric::Subflows => {
+            let used = row.streams.iter().filter(|stream| stream.bytes > 0).count();
+            used as f64 / f64::from(row.connections.max(1))
+        }
         Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
         Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
         // Scenarios with expectations about copies have only copies.
@@ -157,18 +175,40 @@ fn longest_degradation(row: &Row) -> f64 {
     slumps.map(|chunk| chunk[chunk.len() - 1].end - chunk[0].start).fold(0.0, f64::max)
 }
 
-/// R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, 1984.
-fn fairness(row: &Row) -> f64 {
-    let bytes = || row.streams.iter().map(|stream| stream.bytes as f64);
-    let (sum, squares) = (bytes().sum::<f64>(), bytes().map(|it| it * it).sum::<f64>());
-    if squares > 0.0 { sum * sum / (squares * row.streams.len() as f64) } else { 0.0 }
+/// The mean over whole seconds from the end of the warm-up on, as Banfi et al. (2016) report it, §IV-A.3.
+fn fairness_per_second(row: &Row, warm_up: f64) -> f64 {
+    let last = row.streams.iter().flat_map(|it| &it.intervals).map(|it| it.end).fold(warm_up, f64::max);
+    let seconds = (last - warm_up).floor() as u32;
+    let index = |second: u32| {
+        let from = warm_up + f64::from(second);
+        jain(
+            &row.streams
+                .iter()
+                .map(|stream| bits_between(&stream.intervals, from, from + 1.0))
+                .collect::<Vec<_>>(),
+        )
+    };
+    // Without a whole second there is no value.
+    (0..seconds).map(index).sum::<f64>() / f64::from(seconds)
+}
+
+/// What intervals carried in a time, each evenly.
+fn bits_between(intervals: &[Interval], from: f64, until: f64) -> f64 {
+    let common = |it: &Interval| (it.end.min(until) - it.start.max(from)).max(0.0);
+    intervals.iter().map(|it| it.bps * common(it)).sum()
+}
+
+/// R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, 1984. Nothing is shared equally by nobody.
+fn jain(values: &[f64]) -> f64 {
+    let (sum, squares) = (values.iter().sum::<f64>(), values.iter().map(|it| it * it).sum::<f64>());
+    if squares > 0.0 { sum * sum / (squares * values.len() as f64) } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::report::{Delivery, RowDirection, StreamRow};
-    use crate::scenario::{Mode, Tool};
+    use crate::scenario::Tool;
 
     fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         let stream = |path: &&[&str]| StreamRow {
@@ -202,13 +242,27 @@ mod tests {
     }
 
     fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
-        super::judge(expectation, rows, Whole { capacity: 2e8, a: f64::NAN })
+        super::judge(expectation, rows, Whole { capacity: 2e8, warm_up: 1.0, a: f64::NAN })
     }
 
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
         let (name, of) = ("it".to_owned(), Aggregate::Worst);
         let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
-        Expectation { name, value, mode, tool, bytes, variant, from, relative_to, of, limit }
+        let (relative_to_mode, needs_quiet_machine) = (None, false);
+        Expectation {
+            name,
+            value,
+            mode,
+            tool,
+            bytes,
+            variant,
+            from,
+            relative_to,
+            relative_to_mode,
+            needs_quiet_machine,
+            of,
+            limit,
+        }
     }
 
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
@@ -250,6 +304,24 @@ mod tests {
         assert_eq!((verdict.value, verdict.ok), (1.8, false));
         let alone = judge(&Expectation { variant, value: Metric::FractionOfCapacity, ..plain }, &rows);
         assert_eq!(alone.value, 0.8);
+    }
+
+    #[test]
+    fn modes_of_one_run_are_compared_direction_by_direction() {
+        let from = |from: &str, mode, fraction| Row {
+            direction: RowDirection { from: from.to_owned(), to: "z".to_owned() },
+            ..row(mode, fraction, &[])
+        };
+        let rows = [
+            from("a", Mode::Tcp, 0.4),
+            from("b", Mode::Tcp, 0.2),
+            from("a", Mode::Mptcp, 0.8),
+            from("b", Mode::Mptcp, 0.5),
+        ];
+        let plain = expectation(Metric::GoodputBps, Some(Mode::Mptcp), Limit::AtLeast(1.9));
+        let relative = Expectation { relative_to_mode: Some(Mode::Tcp), ..plain };
+        assert_eq!(judge(&relative, &rows).value, 2.0);
+        assert!(!judge(&relative, &rows[1..]).ok, "nothing to compare with");
     }
 
     #[test]
@@ -378,6 +450,34 @@ mod tests {
             judge(&expectation(Metric::StreamFairness, None, Limit::AtLeast(0.9)), &[row]).value
         };
         assert_eq!([fairness(&[5, 5, 5]), fairness(&[9, 0, 0, 0]), fairness(&[])], [1.0, 0.25, 0.0]);
+    }
+
+    #[test]
+    fn fairness_of_every_second_is_not_that_of_the_sum_and_leaves_the_warm_up_out() {
+        let mut row = row(Mode::Tcp, 0.9, &[&[], &[]]);
+        let interval = |start: f64, bps: f64| Interval { start, end: start + 0.5, bps };
+        // One after the other: equal in sum, and each second belongs to one of them.
+        let rates = [[9.0, 9.0, 8.0, 8.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 8.0, 8.0]];
+        for (stream, rates) in row.streams.iter_mut().zip(rates) {
+            stream.intervals =
+                rates.iter().zip(0..).map(|(bps, at)| interval(0.5 * f64::from(at), *bps)).collect();
+        }
+        assert_eq!(fairness_per_second(&row, 1.0), 0.5);
+        row.streams[1].intervals = row.streams[0].intervals.clone();
+        assert_eq!(fairness_per_second(&row, 2.0), 0.0, "nothing is carried");
+        assert_eq!(fairness_per_second(&row, 0.0), 2.0 / 3.0);
+        assert!(fairness_per_second(&row, 9.0).is_nan(), "nothing is measured");
+    }
+
+    #[test]
+    fn a_subflow_counts_if_it_carried_data() {
+        let mut row = row(Mode::Mptcp, 0.9, &[&["s", "t"], &["s", "u"], &[]]);
+        row.streams[2].bytes = 0;
+        let verdict = |row: Row| judge(&expectation(Metric::Subflows, None, Limit::AtLeast(2.0)), &[row]);
+        assert_eq!(verdict(row.clone()).value, 2.0);
+        assert_eq!(verdict(Row { connections: 2, ..row.clone() }).value, 1.0, "of each connection");
+        row.streams.clear();
+        assert!(!verdict(row).ok, "no subflow is not nothing to complain about");
     }
 
     #[test]

@@ -31,8 +31,8 @@ use crate::store::Labs;
 
 pub use model::{ModelRow, PathRow};
 pub use report::{
-    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection, StreamRow,
-    Verdict,
+    Bound, CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection,
+    StreamRow, Verdict,
 };
 
 use round::Round;

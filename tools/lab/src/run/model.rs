@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use braid_assign::{Distribution, Growth, Sample, StreamModel, fit};
 use braid_types::BitsPerSec;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::report::Row;
 use crate::plot::Series;
@@ -16,7 +16,7 @@ use crate::scenario::{End, Link, Scenario, Topology};
 const NEAR_MAX_SHARE: f64 = 0.99;
 
 /// The fitted stream model of a scenario that sends over single paths.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ModelRow {
     /// Streams per Mbit/s of bandwidth and ms of round-trip time.
     pub a: f64,
@@ -33,7 +33,7 @@ pub struct ModelRow {
 }
 
 /// A path and its best number of streams.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PathRow {
     /// The names of its switches.
     pub path: Vec<String>,

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use braid_packet::mptcp::Summary;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::expect::{self, Whole};
 use super::model::{self, ModelRow};
 use super::table;
-use crate::scenario::{Mode, Scenario, Work};
+use crate::scenario::{Expectation, Mode, Scenario, Work};
 
 /// The report of a run. Serialised, it is the document of `--json`.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Always `braid/v1`.
+    #[serde(skip_deserializing, default = "schema")]
     pub schema: &'static str,
     /// The scenario's name.
     pub scenario: String,
@@ -23,31 +24,31 @@ pub struct Report {
     /// A row for each transfer.
     pub rows: Vec<Row>,
     /// The fitted stream model, if the scenario sends over single paths.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRow>,
     /// A verdict on each expectation.
     pub expectations: Vec<Verdict>,
-    /// Whether all expectations hold.
+    /// Whether all expectations hold that do not need a quiet machine.
     pub ok: bool,
 }
 
 /// One transfer.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The variant, if the scenario has variants.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The mode.
     pub mode: Mode,
     /// The tool and length, if the scenario compares several.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
     /// The sender and the receiver.
     pub direction: RowDirection,
     /// The number of parallel connections.
     pub connections: u16,
     /// The number of the run, from 1, if the scenario repeats runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<u16>,
     /// The goodput at the receiver without headers and warm-up, in bits per second.
     pub goodput_bps: f64,
@@ -56,7 +57,7 @@ pub struct Row {
     /// Goodput over capacity.
     pub fraction_of_capacity: f64,
     /// The rate of the cross traffic in bits per second, if there is any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_bps: Option<f64>,
     /// The duration at the receiver.
     pub seconds: f64,
@@ -65,20 +66,20 @@ pub struct Row {
     /// Its TCP streams, sorted by bytes, the largest first.
     pub streams: Vec<StreamRow>,
     /// The MPTCP counters of the client's kernel, for MPTCP.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mptcp: Option<MptcpUse>,
     /// The delivery of a copy.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
     /// The captures of this and simultaneous transfers.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
 }
 
 /// A capture at an interface of a host.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CaptureRow {
     /// The host.
     pub host: String,
@@ -94,7 +95,7 @@ pub struct CaptureRow {
 }
 
 /// A packet that sets up an MPTCP subflow.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct HandshakeRow {
     /// Seconds after the first packet.
     pub at: f64,
@@ -114,10 +115,10 @@ pub struct HandshakeRow {
 }
 
 /// The cost of a lab.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LabRow {
     /// The variant, if the scenario has variants.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// Switches.
     pub switches: usize,
@@ -132,7 +133,7 @@ pub struct LabRow {
 }
 
 /// The sender and the receiver.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RowDirection {
     /// The host that sent.
     pub from: String,
@@ -141,7 +142,7 @@ pub struct RowDirection {
 }
 
 /// A TCP connection or an MPTCP subflow.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamRow {
     /// The sender's address.
     pub src: IpAddr,
@@ -160,7 +161,7 @@ pub struct StreamRow {
 }
 
 /// The use of MPTCP, including the tool's control connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MptcpUse {
     /// Connections that negotiated it.
     pub connections: u64,
@@ -173,7 +174,7 @@ pub struct MptcpUse {
 }
 
 /// The sent and received data of a copy.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Delivery {
     /// Bytes to send.
     pub bytes: u64,
@@ -190,7 +191,7 @@ pub struct Delivery {
 }
 
 /// The rate in an interval, in seconds from the start.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Interval {
     /// Its start.
     pub start: f64,
@@ -201,18 +202,41 @@ pub struct Interval {
 }
 
 /// The verdict on an expectation.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// The expectation's name.
     pub name: String,
-    /// The deciding value among the rows.
+    /// The deciding value among the rows; NaN, in JSON `null`, if there is none.
+    #[serde(deserialize_with = "nan_if_null")]
     pub value: f64,
-    /// `at_least` or `at_most`.
-    pub bound: &'static str,
+    /// The side on which the limit lies.
+    pub bound: Bound,
     /// The limit.
     pub limit: f64,
     /// Whether the expectation holds.
     pub ok: bool,
+    /// Whether it decides only where nothing else ran on the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_quiet_machine: bool,
+}
+
+/// The side on which a limit lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The value is at or above the limit.
+    AtLeast,
+    /// The value is at or below the limit.
+    AtMost,
+}
+
+fn schema() -> &'static str {
+    crate::SCHEMA
+}
+
+/// JSON has no NaN.
+fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 impl Row {
@@ -226,11 +250,15 @@ impl Row {
 impl Report {
     pub(super) fn new(scenario: &Scenario, labs: Vec<LabRow>, rows: Vec<Row>) -> Self {
         let model = model::of(scenario, &rows);
-        let whole =
-            Whole { capacity: total_capacity(scenario), a: model.as_ref().map_or(f64::NAN, |it| it.a) };
+        let whole = whole(scenario, model.as_ref());
         let expectations: Vec<_> = scenario.expect.iter().map(|it| expect::judge(it, &rows, whole)).collect();
-        let ok = expectations.iter().all(|verdict| verdict.ok);
+        let ok = expectations.iter().all(|verdict| verdict.ok || verdict.needs_quiet_machine);
         Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, model, expectations, ok }
+    }
+
+    /// A verdict on another expectation of the same scenario.
+    pub fn judge(&self, scenario: &Scenario, expectation: &Expectation) -> Verdict {
+        expect::judge(expectation, &self.rows, whole(scenario, self.model.as_ref()))
     }
 
     /// The process's exit code: 0, or 5 if an expectation does not hold.
@@ -242,6 +270,11 @@ impl Report {
     pub fn to_text(&self) -> String {
         table::render(self)
     }
+}
+
+fn whole(scenario: &Scenario, model: Option<&ModelRow>) -> Whole {
+    let warm_up = scenario.traffic.as_ref().map_or(0.0, |traffic| traffic.warm_up.as_secs_f64());
+    Whole { capacity: total_capacity(scenario), warm_up, a: model.map_or(f64::NAN, |it| it.a) }
 }
 
 /// The maximum flow from all senders to all receivers, in bits per second.
@@ -312,6 +345,16 @@ mod tests {
     #[test]
     fn the_document_is_as_reviewed() {
         insta::assert_json_snapshot!(report(1.88e8));
+    }
+
+    #[test]
+    fn the_document_is_read_back_and_a_value_that_is_no_number_too() {
+        let mut report = report(1.88e8);
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+        report.expectations[0].value = f64::NAN;
+        let text = serde_json::to_string(&report).unwrap();
+        assert!(serde_json::from_str::<Report>(&text).unwrap().expectations[0].value.is_nan());
     }
 
     #[test]

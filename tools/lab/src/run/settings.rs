@@ -26,6 +26,11 @@ impl Key<'_> {
         format!("{}{work}", self.mode)
     }
 
+    /// The same setting in another mode.
+    pub(super) fn in_mode(&self, mode: Mode) -> Self {
+        Self { mode, ..self.clone() }
+    }
+
     /// The setting without the number of streams.
     pub(super) fn of_any_number(&self) -> Self {
         Self { connections: 0, ..self.clone() }

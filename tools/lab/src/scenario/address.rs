@@ -28,6 +28,11 @@ impl Cidr {
     pub fn contains(self, address: IpAddr) -> bool {
         IpNet::new(self.address, self.prefix).is_ok_and(|subnet| subnet.contains(&address))
     }
+
+    /// The subnet, with host bits of zero.
+    pub(crate) fn subnet(self) -> Option<IpNet> {
+        IpNet::new(self.address, self.prefix).ok().map(|net| net.trunc())
+    }
 }
 
 impl FromStr for Cidr {

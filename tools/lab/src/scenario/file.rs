@@ -366,6 +366,9 @@ pub(super) struct Expect {
     pub variant: Option<Spanned<String>>,
     pub from: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,
+    pub relative_to_mode: Option<Spanned<Mode>>,
+    #[serde(default)]
+    pub needs_quiet_machine: bool,
     #[serde(default)]
     pub of: Aggregate,
     pub at_least: Option<f64>,

@@ -329,6 +329,10 @@ pub struct Expectation {
     /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
     /// if that variant has it.
     pub relative_to: Option<String>,
+    /// The value is divided by that of this mode in the same variant, direction and number of streams.
+    pub relative_to_mode: Option<Mode>,
+    /// Whether the limit depends on the machine: where others take its processors, emulated links carry less.
+    pub needs_quiet_machine: bool,
     /// Whether all settings must keep the limit, or one.
     pub of: Aggregate,
     /// The limit of the value.

@@ -115,6 +115,10 @@ pub enum Metric {
     LongestDegradation,
     /// Jain's index of the streams' bytes: 1 if all are equal, 1/n if one of n carried all.
     StreamFairness,
+    /// The mean over the measured seconds of Jain's index of each second.
+    StreamFairnessPerSecond,
+    /// The number of TCP streams of a connection that carried data: with MPTCP its subflows.
+    Subflows,
     /// The number of packet-ins with MP_JOIN.
     JoinPacketIns,
     /// The fewest streams with goodput within 2 % of the maximum.
@@ -160,6 +164,7 @@ impl Metric {
                 | Self::LongestStall
                 | Self::LongestDegradation
                 | Self::JoinPacketIns
+                | Self::Subflows
                 | Self::WorstFractionOfCapacity
         )
     }

@@ -21,8 +21,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 #[serde(transparent)]
 pub(crate) struct Marker(String);
 
+/// The environment variable that every process of a lab has.
+pub const MARKER_VARIABLE: &str = "BRAID_LAB_MARKER";
+
 impl Marker {
-    pub(crate) const VARIABLE: &str = "BRAID_LAB_MARKER";
+    pub(crate) const VARIABLE: &str = MARKER_VARIABLE;
 
     /// A unique marker.
     pub(crate) fn fresh() -> Result<Self, LabError> {

@@ -19,8 +19,8 @@ pub(crate) const CHAIN: &str = "\
 scenario: chain
 topology:
   hosts:
-    - { name: a, interfaces: [{ name: eth0, addresses: [10.9.0.1/24, 2001:db8::1/64] }] }
-    - { name: b, interfaces: [{ name: eth0, addresses: [10.9.0.2/24, 2001:db8::2/64] }] }
+    - { name: a, interfaces: [{ name: eth0, addresses: [10.9.0.1/24, 2001:db8::1/64] }], congestion_control: reno }
+    - { name: b, interfaces: [{ name: eth0, addresses: [10.9.0.2/24, 2001:db8::2/64] }], congestion_control: reno }
   switches: [s, t]
   links:
     - { between: [a.eth0, s], rate: 1Gbit }

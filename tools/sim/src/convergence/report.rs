@@ -1,6 +1,6 @@
 //! The report of a convergence study: shares, rates and time to settle by congestion control.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Study};
 use crate::Control;
@@ -8,7 +8,7 @@ use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{confidence, mean};
 
 /// The results of the runs with one control.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The congestion control.
     pub control: String,

@@ -90,6 +90,12 @@ impl Outcome {
         self.transfers.iter().map(Transfer::fraction).sum::<f64>() / self.transfers.len().max(1) as f64
     }
 
+    /// The mean of all transfers, of the rate of the slower host's interfaces, frames counted whole.
+    pub fn mean_of_rate(&self) -> f64 {
+        let all = self.transfers.iter().map(|it| it.goodput / it.capacity.as_f64());
+        all.sum::<f64>() / self.transfers.len().max(1) as f64
+    }
+
     /// The mean of all transfers, in bits a second.
     pub fn goodput(&self) -> f64 {
         self.transfers.iter().map(|it| it.goodput).sum::<f64>() / self.transfers.len().max(1) as f64

@@ -127,7 +127,8 @@ impl Steering {
         let first = self.transfers.get(transfer).copied().unwrap_or(stream);
         let family = self.streams.iter().enumerate().skip(first);
         let family = family.take_while(|(_, it)| it.transfer == transfer).filter(|(at, _)| *at != stream);
-        let siblings: Vec<_> = family.map(|(_, it)| &it.path).collect();
+        let siblings = family.filter(|(_, it)| self.is_sibling(it.ends, ends));
+        let siblings: Vec<_> = siblings.map(|(_, it)| &it.path).collect();
         let candidates: Vec<_> = set.iter().collect();
         let ids = Some((TransferId(transfer as u64), StreamId(stream as u64)));
         let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
@@ -136,6 +137,11 @@ impl Steering {
         let Some(Placement { index, moves, .. }) = self.placement.place(&request) else { return Vec::new() };
         let own = set.get(index).map(|path| Move { stream: StreamId(stream as u64), path: path.clone() });
         own.into_iter().chain(moves).filter_map(|it| self.lead(network, it)).collect()
+    }
+
+    /// Whether a subflow between these interfaces counts for one between those.
+    fn is_sibling(&self, other: [Plug; 2], ends: [Plug; 2]) -> bool {
+        !self.by_address_pair || other == ends
     }
 
     /// Notes the reroute of a subflow.
@@ -166,7 +172,11 @@ impl Steering {
         placed: &mut Placed,
     ) {
         let (number, own) = (StreamId(self.streams.len() as u64), self.transfers.len() - 1);
-        let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.values().collect());
+        let candidates: Vec<_> = set.iter().collect();
+        let others = taken.iter().filter(|(other, _)| {
+            self.streams.get(other.0 as usize).is_some_and(|it| self.is_sibling(it.ends, ends))
+        });
+        let siblings: Vec<_> = others.map(|(_, path)| path).collect();
         let stream = Some((TransferId(own as u64), number));
         let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
         let request = PlacementRequest { now, stream, candidates, siblings, opening, graph: &self.graph };

@@ -25,7 +25,7 @@ pub struct Scheme {
 pub enum Chooser {
     /// Each is as likely, as where routers hash: the paper's R.
     Random,
-    /// A policy of the controller's; the paper's M is [`Policy::FewestShared`].
+    /// A policy of the controller's; the paper's M is [`Policy::Deterministic`].
     Policy(Policy),
 }
 

@@ -23,6 +23,8 @@ pub struct Expectation {
 pub enum Subject {
     /// The share of the cells with a figure of a paper that lie within so many points of it.
     WithinPoints(f64),
+    /// The same, with throughputs relative to the interfaces' rate.
+    WithinPointsOfRate(f64),
     /// Of the pairs of methods for which a paper has figures that are more than so many points apart, with the same traffic
     /// and number of subflows, the share for which the same one has more.
     SameOrder(f64),
@@ -65,6 +67,7 @@ pub enum Value {
 pub(super) struct Expect {
     name: String,
     within_points: Option<f64>,
+    within_points_of_rate: Option<f64>,
     same_order: Option<f64>,
     value: Option<Value>,
     method: Option<String>,
@@ -99,10 +102,12 @@ impl Expect {
     /// What it means among these cells, or what is wrong with it.
     pub(super) fn check(self, cells: &[Cell]) -> Result<Expectation, String> {
         let Self { name, value, method, pattern, subflows, .. } = &self;
-        let subject = match (self.within_points, self.same_order, value, method, pattern, subflows) {
-            (Some(points), None, None, ..) => Subject::WithinPoints(points),
-            (None, Some(points), None, ..) => Subject::SameOrder(points),
-            (None, None, Some(value), Some(method), Some(pattern), Some(subflows)) => {
+        let figures = (self.within_points, self.within_points_of_rate, self.same_order);
+        let subject = match (figures, value, method, pattern, subflows) {
+            ((Some(points), None, None), None, ..) => Subject::WithinPoints(points),
+            ((None, Some(points), None), None, ..) => Subject::WithinPointsOfRate(points),
+            ((None, None, Some(points)), None, ..) => Subject::SameOrder(points),
+            ((None, None, None), Some(value), Some(method), Some(pattern), Some(subflows)) => {
                 let cell = |method: &String, subflows: usize| {
                     Subjected { method: method.clone(), pattern: pattern.clone(), subflows }.among(cells)
                 };
@@ -114,7 +119,7 @@ impl Expect {
             }
             _ => {
                 return Err(format!(
-                    "{name}: give either within_points, or same_order, or value, method, pattern and subflows"
+                    "{name}: give either within_points, or within_points_of_rate, or same_order, or value, method, pattern and subflows"
                 ));
             }
         };
@@ -145,7 +150,8 @@ impl Expectation {
     /// Whether it holds for what was measured.
     pub(super) fn verdict(&self, rows: &[Row]) -> Verdict {
         let value = match &self.subject {
-            Subject::WithinPoints(points) => within_points(rows, *points),
+            Subject::WithinPoints(points) => within_points(rows, *points, |row| row.mean),
+            Subject::WithinPointsOfRate(points) => within_points(rows, *points, |row| row.mean_of_rate),
             Subject::SameOrder(points) => same_order(rows, *points),
             Subject::Value { value, of, relative_to } => {
                 let find =
@@ -157,8 +163,8 @@ impl Expectation {
     }
 }
 
-fn within_points(rows: &[Row], points: f64) -> f64 {
-    let off = rows.iter().filter_map(|row| Some((row.mean - row.paper?).abs() * 100.0));
+fn within_points(rows: &[Row], points: f64, of: fn(&Row) -> f64) -> f64 {
+    let off = rows.iter().filter_map(|row| Some((of(row) - row.paper?).abs() * 100.0));
     share(off.map(|off| off <= points))
 }
 
@@ -191,6 +197,7 @@ mod tests {
             runs: 1,
             mean,
             confidence: None,
+            mean_of_rate: mean / 2.0,
             worst: mean / 2.0,
             goodput: mean * 1e8,
             ranked: vec![mean],
@@ -215,6 +222,7 @@ mod tests {
         // A over B is not so here with one subflow and is with two; C over B is not; A and C are too close.
         assert_eq!(value(Subject::SameOrder(1.0), &rows), 1.0 / 3.0);
         assert_eq!(value(Subject::WithinPoints(6.0), &rows), 2.0 / 5.0);
+        assert_eq!(value(Subject::WithinPointsOfRate(6.0), &rows), 0.0);
         assert_eq!(value(Subject::SameOrder(50.0), &rows), 0.0);
     }
 

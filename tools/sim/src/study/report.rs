@@ -1,6 +1,6 @@
 //! The report of a transfer study: throughputs by method, network and traffic.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Cell, Study, Value};
 use crate::experiment::Outcome;
@@ -8,7 +8,7 @@ use crate::report::{Cost, Report};
 use crate::statistics::{confidence, mean};
 
 /// What the runs of one experiment showed. Throughputs are of the optimum: what the hosts' interfaces carry of data.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The name of the way to choose paths.
     pub method: String,
@@ -26,6 +26,8 @@ pub struct Row {
     pub runs: usize,
     /// The mean throughput of all transfers and runs.
     pub mean: f64,
+    /// The same of the interfaces' rate, as papers normalise: headers count as lost.
+    pub mean_of_rate: f64,
     /// Half the width of its 95 % confidence interval; nothing with one run.
     pub confidence: Option<f64>,
     /// The mean over the runs of the slowest transfer's.
@@ -51,6 +53,7 @@ impl Row {
             control: cell.experiment.control.to_string(),
             runs: outcomes.len(),
             mean: mean(&means),
+            mean_of_rate: mean(&outcomes.iter().map(Outcome::mean_of_rate).collect::<Vec<_>>()),
             confidence: confidence(&means),
             worst: ranked.first().copied().unwrap_or(0.0),
             goodput: mean(&outcomes.iter().map(Outcome::goodput).collect::<Vec<_>>()),

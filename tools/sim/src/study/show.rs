@@ -43,16 +43,20 @@ fn text(row: &Row) -> String {
     let percent = |share: f64| format!("{:.1}", share * 100.0);
     let confidence = row.confidence.map(|it| format!(" ± {}", percent(it))).unwrap_or_default();
     let paper = row.paper.map(|it| format!(" ({})", percent(it))).unwrap_or_default();
-    format!("{}{confidence}{paper}\nworst {}", percent(row.mean), percent(row.worst))
+    let (mean, rate, worst) = (percent(row.mean), percent(row.mean_of_rate), percent(row.worst));
+    format!("{mean}{confidence}{paper}\n{rate} of rate\nworst {worst}")
 }
 
 /// One line for each row of the report, with a heading.
 pub fn csv(report: &Report<Row>) -> String {
-    let mut text = "method,scheme,pattern,subflows,control,runs,mean,confidence,worst,paper\n".to_owned();
+    let mut text =
+        "method,scheme,pattern,subflows,control,runs,mean,mean_of_rate,confidence,worst,paper\n".to_owned();
     for row in &report.rows {
         let number = |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
         let Row { method, scheme, pattern, subflows, control, runs, .. } = row;
-        let figures = [Some(row.mean), row.confidence, Some(row.worst), row.paper].map(number).join(",");
+        let figures = [Some(row.mean), Some(row.mean_of_rate), row.confidence, Some(row.worst), row.paper]
+            .map(number)
+            .join(",");
         // Writing to a text cannot fail.
         let _ = writeln!(text, "{},{scheme},{pattern},{subflows},{control},{runs},{figures}", quoted(method));
     }

@@ -1,13 +1,13 @@
 //! The report of a workload study: flow completion times of short, large and all flows.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Expectation, Figure, Flow, Kind, Outcome, Study};
 use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{mean, quantile};
 
 /// What the runs of one workload showed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The name of the way to carry flows.
     pub method: String,
@@ -32,7 +32,7 @@ pub struct Row {
 }
 
 /// How long flows of some sizes took, over all runs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Class {
     /// How many there were.
     pub flows: usize,

@@ -23,7 +23,8 @@ fn rule(rule: &PolicyRule) -> braid_api::PolicyRule {
 }
 
 fn steering(steering: Steering) -> braid_api::Steering {
-    let Steering { steer_as: kind, paths, k, placement, subflows, resequence, max_mdi } = steering;
+    let Steering { steer_as: kind, paths, k, placement, subflows, resequence, .. } = steering;
+    let Steering { max_mdi, max_delay_difference, .. } = steering;
     braid_api::Steering {
         kind: steer_as(kind),
         paths: paths.map(|it| it.to_string()),
@@ -32,6 +33,8 @@ fn steering(steering: Steering) -> braid_api::Steering {
         subflows,
         resequence: resequence.map(when),
         max_mdi: max_mdi.map(Imbalance::share),
+        max_delay_difference_ms: max_delay_difference
+            .map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX)),
     }
 }
 

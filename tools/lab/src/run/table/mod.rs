@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::report::{Delivery, LabRow, Report, Row, StreamRow, Verdict};
+use super::report::{Bound, Delivery, LabRow, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -133,8 +133,12 @@ fn spark(row: &Row) -> String {
 }
 
 fn line(verdict: &Verdict) -> String {
-    let mark = if verdict.ok { "ok  " } else { "FAIL" };
-    let sign = if verdict.bound == "at_least" { "≥" } else { "≤" };
+    let mark = match (verdict.ok, verdict.needs_quiet_machine) {
+        (true, _) => "ok  ",
+        (false, false) => "FAIL",
+        (false, true) => "busy",
+    };
+    let sign = if verdict.bound == Bound::AtLeast { "≥" } else { "≤" };
     format!("{mark} {}: {} {sign} {}", verdict.name, round(verdict.value), round(verdict.limit))
 }
 

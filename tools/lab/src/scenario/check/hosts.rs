@@ -1,10 +1,12 @@
 //! Checks of hosts: interfaces, addresses, MTU_BYTES and MPTCP settings.
 
+use std::collections::BTreeSet;
+
 use serde_saphyr::{Location, Spanned};
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
-use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp, PathManager};
+use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp, PathManager, Protocol, Traffic};
 use super::names::Unique;
 
 /// The kernel's bound on both limits of the path manager.
@@ -121,6 +123,20 @@ fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> 
     let name = host.congestion_control.as_ref()?;
     check_congestion_control(name, &format!("{key}.congestion_control"), problems);
     Some(name.value.clone())
+}
+
+/// Checks that every host that sends TCP names its congestion control, since defaults differ from machine to machine.
+pub(super) fn check_senders(topology: &Topology, traffic: &Traffic, problems: &mut Problems) {
+    let background = traffic.background.iter().filter(|it| it.protocol == Protocol::Tcp);
+    let directions = traffic.directions.iter().chain(background.map(|it| &it.direction));
+    let senders: BTreeSet<_> = directions.map(|direction| direction.from).collect();
+    let nameless =
+        |index: &usize| topology.hosts.get(*index).filter(|host| host.congestion_control.is_none());
+    for (index, host) in senders.iter().filter_map(|index| Some((index, nameless(index)?))) {
+        let what = format!("{:?} sends, with whatever this machine's default is", host.name.value);
+        let key = format!("topology.hosts[{index}].congestion_control");
+        problems.add(host.name.referenced, key, what, "add it, such as congestion_control: cubic");
+    }
 }
 
 fn receive_buffer(host: &file::Host, key: &str, problems: &mut Problems) -> Option<u64> {

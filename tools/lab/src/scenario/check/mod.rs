@@ -27,6 +27,9 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let mut topology = Topology { hosts, switches, links, tunnels: Vec::new() };
     uplinks::check(&file.topology, &mut topology, &mut problems);
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
+    if let Some(traffic) = &traffic {
+        hosts::check_senders(&file.topology, traffic, &mut problems);
+    }
     let variants = variants::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);
     let captures = captures::check(file, &topology, &mut problems);

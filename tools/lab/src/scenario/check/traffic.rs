@@ -312,6 +312,11 @@ fn expectation(
 ) -> Option<Expectation> {
     let it = &expect.value;
     check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
+    check_mode(it.relative_to_mode.as_ref(), &format!("{key}.relative_to_mode"), file, problems);
+    if let (Some(mode), Some(_)) = (&it.relative_to_mode, &it.relative_to) {
+        let what = "a value is divided by one other";
+        problems.add(mode.referenced, format!("{key}.relative_to_mode"), what, "remove it, or relative_to");
+    }
     check_work(it, key, file, problems);
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
@@ -335,6 +340,8 @@ fn expectation(
         variant: it.variant.as_ref().map(|it| it.value.clone()),
         from: it.from.as_ref().map(|it| it.value.clone()),
         relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
+        relative_to_mode: it.relative_to_mode.as_ref().map(|it| it.value),
+        needs_quiet_machine: it.needs_quiet_machine,
         of: it.of,
         limit,
     })
