@@ -1,23 +1,28 @@
-//! Alarms: attacks that the controller saw at ports.
+//! Alarms: attacks that the controller saw at ports and on its own sockets.
 
 use std::net::IpAddr;
 
-use braid_types::{MacAddr, SwitchPort, Time};
+use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::page::pages;
-use crate::schema::{Mac, Nanoseconds, PortOfSwitch};
+use crate::schema::{Dpid, Mac, Nanoseconds, PortOfSwitch};
 
-pages!(/// Attacks that the controller saw at ports.
+pages!(/// Attacks that the controller saw at ports and on its own sockets.
     Alarms, alarms: Alarm);
 
-/// An attack of one kind at one port.
+/// An attack of one kind at one port, or by one peer of the controller.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Alarm {
-    /// The port.
-    #[schema(value_type = PortOfSwitch)]
-    pub at: SwitchPort,
+    /// The port, if it was seen at a port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PortOfSwitch>, nullable = false)]
+    pub at: Option<SwitchPort>,
+    /// The address of the peer, if it connected to the controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub peer: Option<IpAddr>,
     /// The last attack.
     #[serde(flatten)]
     pub threat: Threat,
@@ -82,8 +87,37 @@ pub enum Threat {
         #[schema(value_type = PortOfSwitch)]
         holder: SwitchPort,
     },
+    /// A datapath id to which the switch's certificate does not entitle it.
+    ForeignDatapathId {
+        /// The datapath id.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+        /// What is wrong, and what to do about it.
+        why: String,
+    },
+    /// A certificate that is about to expire, or has.
+    CertificateExpiry {
+        /// Whose it is, when it ends, and what to do about it.
+        why: String,
+    },
     /// More new, conflicting or unknown addresses than a port may use.
     TooManyAddresses,
     /// More packets for the controller than a port may send.
     TooManyPackets,
+    /// An OpenFlow connection with the datapath id of a switch that is connected.
+    DuplicateDatapathId {
+        /// The datapath id.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+        /// The address of the switch that has it.
+        #[schema(value_type = String)]
+        holder: IpAddr,
+    },
+    /// An OpenFlow connection that was refused, or closed since the peer misbehaved.
+    RefusedConnection {
+        /// The reason.
+        why: String,
+    },
+    /// A token that nobody has.
+    WrongToken,
 }

@@ -133,11 +133,16 @@ pub enum Notice {
         /// For how long it is not used, in microseconds.
         hold_us: u64,
     },
-    /// An attack; reported at once, then once a second for a port and a kind.
+    /// An attack; reported at once, then once a second for a source and a kind.
     Alarm {
-        /// The port.
-        #[schema(value_type = PortOfSwitch)]
-        at: SwitchPort,
+        /// The port, if it was seen at a port.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<PortOfSwitch>, nullable = false)]
+        at: Option<SwitchPort>,
+        /// The address of the peer, if it connected to the controller.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<String>, nullable = false)]
+        peer: Option<IpAddr>,
         /// The last attack.
         threat: Threat,
         /// How many there were since the report before.

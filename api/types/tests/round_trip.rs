@@ -65,6 +65,10 @@ fn lists_read_back_as_they_were_written() {
         "at": port(1, 3), "kind": "spoofed_ip", "ip": "10.0.0.9", "holder": port(2, 1), "text": "…", "first_at": 1,
         "last_at": 2, "count": 3,
     });
+    let peer_alarm = json!({
+        "peer": "10.0.0.9", "kind": "duplicate_datapath_id", "dpid": "0000000000000001", "holder": "10.0.0.1",
+        "text": "…", "first_at": 1, "last_at": 2, "count": 3,
+    });
     let assignment = json!({
         "id": "00000000000000ff", "owner": "anonymous", "src": "10.0.0.1", "dst": "10.0.0.2", "requested_paths": 2,
         "expected_streams": null, "distribution": "weight", "opened_at": 1, "expires_at": 2, "placed_streams": 0,
@@ -78,6 +82,7 @@ fn lists_read_back_as_they_were_written() {
     round_trip::<Edges>(&page("edges", &edge));
     round_trip::<Transfers>(&page("transfers", &transfer));
     round_trip::<Alarms>(&page("alarms", &alarm));
+    round_trip::<Alarms>(&page("alarms", &peer_alarm));
     round_trip::<Assignments>(&page("assignments", &assignment));
     let changes = |name: &str, item: &Value| json!({ "schema": "braid/v1", "now": 7, name: { "set": [item], "removed": ["x"] } });
     round_trip::<Delta>(&changes("edges", &edge));

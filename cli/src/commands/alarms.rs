@@ -16,7 +16,7 @@ pub(crate) fn execute(args: &ListArgs) -> anyhow::Result<()> {
 
 fn row(alarm: &Alarm, now: Time) -> [String; 4] {
     [
-        format::port(alarm.at),
+        alarm.at.map(format::port).or(alarm.peer.map(|it| it.to_string())).unwrap_or_default(),
         alarm.count.to_string(),
         format!("{} ago", format::duration(now.since(alarm.last_at))),
         alarm.text.clone(),

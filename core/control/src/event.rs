@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
@@ -12,6 +13,7 @@ use crate::cookie::Cookie;
 use crate::pipeline::{EdgeGroup, ProtectedPort, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
+use crate::threat::Threat;
 
 /// An input of the brain. Small and serialisable, so that a run can be recorded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -102,6 +104,15 @@ pub enum Event<'a> {
         rule: Option<Rule>,
         /// The error as text.
         reason: String,
+    },
+    /// A peer of the controller did what it must not: an alarm.
+    PeerAlarm {
+        /// Its address.
+        peer: IpAddr,
+        /// What it did.
+        threat: Threat,
+        /// How many times since the last event about it.
+        count: u64,
     },
     /// A client requests a measurement of a link's capacity.
     MeasureCapacity {

@@ -64,4 +64,4 @@ pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Repl
 pub use role::Role;
 pub use session::{DiscardReason, Session, SessionError, SessionEvent, SessionLimits};
 pub use settings::{MeasurementSettings, RebalanceSettings, Settings};
-pub use threat::Threat;
+pub use threat::{AlarmSource, Threat};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort};
 
-use crate::threat::Threat;
+use crate::threat::{AlarmSource, Threat};
 
 /// A change to report: logged, and sent to watchers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,10 +67,11 @@ pub enum Notice {
         /// How long it is not used, even while up.
         hold: Duration,
     },
-    /// A forbidden action at a port. Reported at once, then once a second for each port and kind.
+    /// A forbidden action at a port, or of a peer of the controller. Reported at once, then once a second for each source
+    /// and kind.
     Alarm {
-        /// The port.
-        at: SwitchPort,
+        /// Where it comes from.
+        source: AlarmSource,
         /// The latest threat.
         threat: Threat,
         /// Occurrences since the last report.
@@ -233,7 +234,12 @@ impl fmt::Display for Notice {
                     hold.as_secs()
                 )
             }
-            Self::Alarm { at, threat, count } => write!(f, "alarm at {at}, {count} times: {threat}"),
+            Self::Alarm { source: AlarmSource::Port(at), threat, count } => {
+                write!(f, "alarm at {at}, {count} times: {threat}")
+            }
+            Self::Alarm { source: AlarmSource::Peer(peer), threat, count } => {
+                write!(f, "alarm about {peer}, {count} times: {threat}")
+            }
             Self::PortHeld { at, hold } => {
                 let hold = hold.as_secs();
                 write!(f, "{at} led to a switch and is no port for hosts until it has been down for {hold} s")

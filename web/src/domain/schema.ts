@@ -48,7 +48,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Attacks that the controller saw at ports. */
+        /** Attacks that the controller saw at ports and on its own sockets. */
         get: operations["alarms"];
         put?: never;
         post?: never;
@@ -415,10 +415,10 @@ export interface components {
             /** @description The subflows that the agent has opened, without the first. */
             subflows: components["schemas"]["SubflowEnds"][];
         };
-        /** @description An attack of one kind at one port. */
+        /** @description An attack of one kind at one port, or by one peer of the controller. */
         Alarm: components["schemas"]["Threat"] & {
-            /** @description The port. */
-            at: components["schemas"]["SwitchPort"];
+            /** @description The port, if it was seen at a port. */
+            at?: components["schemas"]["SwitchPort"];
             /**
              * Format: int64
              * @description How many there were.
@@ -428,10 +428,12 @@ export interface components {
             first_at: components["schemas"]["Time"];
             /** @description When the last was seen. */
             last_at: components["schemas"]["Time"];
+            /** @description The address of the peer, if it connected to the controller. */
+            peer?: string;
             /** @description The same in words. */
             text: string;
         };
-        /** @description Attacks that the controller saw at ports. */
+        /** @description Attacks that the controller saw at ports and on its own sockets. */
         Alarms: {
             /** @description The items, in the order of their key. */
             alarms: components["schemas"]["Alarm"][];
@@ -1176,8 +1178,8 @@ export interface components {
             /** @description The sending end. */
             src: components["schemas"]["SwitchPort"];
         } | {
-            /** @description The port. */
-            at: components["schemas"]["SwitchPort"];
+            /** @description The port, if it was seen at a port. */
+            at?: components["schemas"]["SwitchPort"];
             /**
              * Format: int64
              * @description How many there were since the report before.
@@ -1185,6 +1187,8 @@ export interface components {
             count: number;
             /** @enum {string} */
             notice: "alarm";
+            /** @description The address of the peer, if it connected to the controller. */
+            peer?: string;
             /** @description The last attack. */
             threat: components["schemas"]["Threat"];
         } | {
@@ -1985,11 +1989,38 @@ export interface components {
             /** @enum {string} */
             kind: "spoofed_ip";
         } | {
+            /** @description The datapath id. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            kind: "foreign_datapath_id";
+            /** @description What is wrong, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "certificate_expiry";
+            /** @description Whose it is, when it ends, and what to do about it. */
+            why: string;
+        } | {
             /** @enum {string} */
             kind: "too_many_addresses";
         } | {
             /** @enum {string} */
             kind: "too_many_packets";
+        } | {
+            /** @description The datapath id. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description The address of the switch that has it. */
+            holder: string;
+            /** @enum {string} */
+            kind: "duplicate_datapath_id";
+        } | {
+            /** @enum {string} */
+            kind: "refused_connection";
+            /** @description The reason. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "wrong_token";
         };
         /**
          * Format: int64

@@ -6,13 +6,15 @@ mod alarms;
 mod limits;
 mod meters;
 
+use std::net::IpAddr;
+
 use braid_packet::Frame;
 use braid_types::{DatapathId, SwitchPort};
 
 use crate::context::Context;
 use crate::event::InstalledMeters;
 use crate::role::Role;
-use crate::threat::Threat;
+use crate::threat::{AlarmSource, Threat};
 use alarms::Alarms;
 use limits::Limits;
 use meters::Meters;
@@ -99,7 +101,19 @@ impl Admission {
     /// Raises an alarm about a port.
     pub(crate) fn raise(&mut self, cx: &mut Context<'_>, at: SwitchPort, threat: Threat) {
         cx.counters.alarms += 1;
-        self.alarms.raise(cx, at, threat);
+        self.alarms.raise(cx, AlarmSource::Port(at), threat, 1);
+    }
+
+    /// Raises an alarm about a peer of the controller that did something so many times.
+    pub(crate) fn raise_about_peer(
+        &mut self,
+        cx: &mut Context<'_>,
+        peer: IpAddr,
+        threat: &Threat,
+        count: u64,
+    ) {
+        cx.counters.alarms = cx.counters.alarms.saturating_add(count);
+        self.alarms.raise(cx, AlarmSource::Peer(peer), threat.clone(), count);
     }
 
     /// Reports alarms that were held back. Called once a tick.
@@ -107,10 +121,10 @@ impl Admission {
         self.alarms.tick(cx);
     }
 
-    /// The alarms after this port and kind, by port and kind.
+    /// The alarms after this source and kind, by source and kind.
     pub(crate) fn alarms_after(
         &self,
-        alarm: Option<(SwitchPort, &'static str)>,
+        alarm: Option<(AlarmSource, &'static str)>,
     ) -> impl Iterator<Item = Alarm> {
         self.alarms.after(alarm)
     }

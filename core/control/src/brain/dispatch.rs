@@ -116,6 +116,9 @@ impl Dispatch<'_> {
                 self.brain.measurement.handle_echo(&context!(self), *dpid, *sent_at);
             }
             Event::Refused { dpid, rule, reason } => self.on_refused(*dpid, *rule, reason),
+            Event::PeerAlarm { peer, threat, count } => {
+                self.brain.admission.raise_about_peer(&mut context!(self), *peer, threat, *count);
+            }
             Event::MeasureCapacity { src } => {
                 self.brain.measurement.measure_capacity(&mut context!(self), *src);
             }

@@ -24,6 +24,7 @@ use crate::reservations::Sources;
 use crate::routing::RouteKey;
 use crate::settings::Settings;
 use crate::streams::RuleSources;
+use crate::threat::AlarmSource;
 use crate::view::{
     EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView, link_view,
 };
@@ -172,13 +173,13 @@ impl Brain {
         self.assignments_after(None).collect()
     }
 
-    /// The alarms, by port and kind.
+    /// The alarms, by source and kind.
     pub fn alarms(&self) -> Vec<Alarm> {
         self.alarms_after(None).collect()
     }
 
-    /// The alarms after this kind at this port.
-    pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
+    /// The alarms after this kind from this source.
+    pub fn alarms_after(&self, alarm: Option<(AlarmSource, &'static str)>) -> impl Iterator<Item = Alarm> {
         self.admission.alarms_after(alarm)
     }
 

@@ -65,6 +65,10 @@ impl Handshake {
         Ok(handshake)
     }
 
+    pub(super) fn claimed_dpid(&self) -> Option<DatapathId> {
+        self.features.map(|(dpid, _)| dpid)
+    }
+
     const fn new(limits: SessionLimits) -> Self {
         Self {
             limits,

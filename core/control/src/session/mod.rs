@@ -76,6 +76,15 @@ impl Session {
         Self { limits, state: State::Hello { generation }, opened_at: now, heard_at: now, echo_sent: false }
     }
 
+    /// The datapath id that the peer claims, once it has, so that it can be refused before the rest of the handshake.
+    pub fn claimed_dpid(&self) -> Option<DatapathId> {
+        match &self.state {
+            State::Hello { .. } => None,
+            State::Handshake(handshake) => handshake.claimed_dpid(),
+            State::Up(up) => Some(up.dpid()),
+        }
+    }
+
     /// The connected switch, once the handshake has completed.
     pub fn dpid(&self) -> Option<DatapathId> {
         match &self.state {

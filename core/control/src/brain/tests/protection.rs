@@ -6,9 +6,11 @@ use braid_packet::lldp::{LldpProbe, ProbeKey};
 use braid_types::{MacAddr, SwitchPort};
 
 use super::network::{HOST_PORT, Network, dpid, port};
+use crate::event::Event;
 use crate::notice::Notice;
 use crate::role::Role;
 use crate::settings::Settings;
+use crate::threat::{AlarmSource, Threat};
 
 const PAIRS: [(u64, u64); 2] = [(1, 2), (3, 4)];
 const LINKS: usize = 4;
@@ -140,4 +142,20 @@ fn what_a_switch_forwarded_that_is_not_connected_shows_no_host() {
     let frame = braid_packet::build::tcp(tuple).macs(MacAddr::from_u64(9), label).frame();
     network.send(3, &frame);
     assert_eq!(network.brain.hosts().len(), before);
+}
+
+#[test]
+fn alarms_about_peers_are_bounded_and_leave_those_about_ports() {
+    let mut network = Network::start(&PAIRS, &[1]);
+    let frame = genuine(&network, host_port(1));
+    network.send(1, &frame);
+    for number in 0..5_000_u32 {
+        let peer = std::net::Ipv4Addr::from(0x0a00_0000 + number).into();
+        network.tell(&Event::PeerAlarm { peer, threat: Threat::WrongToken, count: 3 });
+    }
+    let alarms = network.brain.alarms();
+    let (ports, peers): (Vec<_>, Vec<_>) =
+        alarms.iter().partition(|alarm| matches!(alarm.source, AlarmSource::Port(_)));
+    assert_eq!((ports.len(), peers.len()), (1, 1_024));
+    assert!(peers.iter().all(|alarm| alarm.count == 3));
 }

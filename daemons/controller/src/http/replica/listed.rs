@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use braid_api::{Item, Page};
 use braid_assign::AssignmentId;
+use braid_control::AlarmSource;
 use braid_steering::TransferId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 
@@ -67,6 +68,23 @@ impl Cursor for TransferId {
     }
 }
 
+/// A port as such, a peer with a mark that no port has.
+impl Cursor for AlarmSource {
+    fn write(&self) -> String {
+        match self {
+            Self::Port(at) => at.write(),
+            Self::Peer(peer) => format!("peer={peer}"),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        match text.strip_prefix("peer=") {
+            Some(peer) => peer.parse().ok().map(Self::Peer),
+            None => SwitchPort::read(text).map(Self::Port),
+        }
+    }
+}
+
 /// The port by its number, whatever that is called.
 impl Cursor for SwitchPort {
     fn write(&self) -> String {
@@ -79,15 +97,15 @@ impl Cursor for SwitchPort {
     }
 }
 
-/// A port, and a kind of alarm there.
-impl Cursor for (SwitchPort, String) {
+/// Where an alarm comes from, and its kind.
+impl Cursor for (AlarmSource, String) {
     fn write(&self) -> String {
         format!("{}:{}", self.0.write(), self.1)
     }
 
     fn read(text: &str) -> Option<Self> {
         let (at, kind) = text.rsplit_once(':')?;
-        Some((SwitchPort::read(at)?, kind.to_owned()))
+        Some((AlarmSource::read(at)?, kind.to_owned()))
     }
 }
 
@@ -106,7 +124,11 @@ mod tests {
         let at = SwitchPort::new(DatapathId(0x2a), PortNo::LOCAL);
         assert_round_trip(&at.dpid);
         assert_round_trip(&at);
-        assert_round_trip(&(at, "forged_lldp".to_owned()));
+        assert_round_trip(&(AlarmSource::Port(at), "forged_lldp".to_owned()));
+        for peer in ["10.0.0.1", "2001:db8::1"] {
+            let peer = AlarmSource::Peer(peer.parse().expect("an address"));
+            assert_round_trip(&(peer, "wrong_token".to_owned()));
+        }
         assert_round_trip(&MacAddr::from_u64(7));
         assert_round_trip(&TransferId(u64::MAX));
         assert_round_trip(&AssignmentId(7));

@@ -1,10 +1,11 @@
 //! Notices and threats as types of the API.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use braid_api::{LinkLoss, NoticedPath};
-use braid_control::{Notice, Threat};
-use braid_types::{BitsPerSec, DatapathId};
+use braid_control::{AlarmSource, Notice, Threat};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
 use crate::http::lists::kind;
 use crate::log;
@@ -33,7 +34,9 @@ pub(in crate::http) fn notice(notice: &Notice) -> braid_api::Notice {
         Notice::LinkDamped { src, dst, losses, hold } => {
             Wire::LinkDamped { src, dst, losses, hold_us: micros(hold) }
         }
-        Notice::Alarm { at, threat: what, count } => Wire::Alarm { at, threat: threat(&what), count },
+        Notice::Alarm { source, threat: what, count } => {
+            Wire::Alarm { at: port(source), peer: peer(source), threat: threat(&what), count }
+        }
         Notice::PortHeld { at, hold } => Wire::PortHeld { at, hold_us: micros(hold) },
         Notice::HostSeen { mac, at } => Wire::HostSeen { mac, at },
         Notice::HostMoved { mac, from, to } => Wire::HostMoved { mac, from, to },
@@ -79,8 +82,29 @@ pub(in crate::http) fn threat(threat: &Threat) -> braid_api::Threat {
         Threat::NotBelieved { mac, why } => Wire::RejectedHost { mac, why },
         Threat::StolenMac { mac, holder } => Wire::SpoofedMac { mac, holder },
         Threat::StolenIp { ip, holder } => Wire::SpoofedIp { ip, holder },
+        Threat::ForeignDatapathId { dpid, why } => Wire::ForeignDatapathId { dpid, why },
+        Threat::CertificateExpiry { why } => Wire::CertificateExpiry { why },
         Threat::TooManyAddresses => Wire::TooManyAddresses,
         Threat::TooManyPackets => Wire::TooManyPackets,
+        Threat::DuplicateDatapathId { dpid, holder } => Wire::DuplicateDatapathId { dpid, holder },
+        Threat::RefusedConnection { why } => Wire::RefusedConnection { why },
+        Threat::WrongToken => Wire::WrongToken,
+    }
+}
+
+/// The port that an alarm is about.
+pub(in crate::http) const fn port(source: AlarmSource) -> Option<SwitchPort> {
+    match source {
+        AlarmSource::Port(at) => Some(at),
+        AlarmSource::Peer(_) => None,
+    }
+}
+
+/// The peer that an alarm is about.
+pub(in crate::http) const fn peer(source: AlarmSource) -> Option<IpAddr> {
+    match source {
+        AlarmSource::Port(_) => None,
+        AlarmSource::Peer(peer) => Some(peer),
     }
 }
 
@@ -103,7 +127,7 @@ fn micros(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use braid_types::{MacAddr, PortNo, SwitchPort};
+    use braid_types::{MacAddr, PortNo};
 
     use super::*;
 
@@ -119,8 +143,13 @@ mod tests {
             Threat::NotBelieved { mac, why },
             Threat::StolenMac { mac, holder: at },
             Threat::StolenIp { ip: [10, 0, 0, 1].into(), holder: at },
+            Threat::ForeignDatapathId { dpid: at.dpid, why: String::new() },
+            Threat::CertificateExpiry { why: String::new() },
             Threat::TooManyAddresses,
             Threat::TooManyPackets,
+            Threat::DuplicateDatapathId { dpid: DatapathId(1), holder: [10, 0, 0, 1].into() },
+            Threat::RefusedConnection { why: String::new() },
+            Threat::WrongToken,
         ];
         for it in threats {
             let json = serde_json::to_value(threat(&it)).expect("JSON");
