@@ -21,6 +21,7 @@ use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::openflow_tls;
 use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
 use crate::testbed::LabTestbed;
@@ -42,6 +43,8 @@ pub(crate) struct Run {
     /// Accept switches on this file descriptor instead, an inherited listening TCP socket
     #[arg(long, value_name = "FD", conflicts_with = "openflow", value_parser = clap::value_parser!(i32).range(3..))]
     openflow_fd: Option<i32>,
+    #[command(flatten)]
+    openflow_tls: openflow_tls::Args,
     /// Serve the API, the page and metrics on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
     http: SocketAddr,
@@ -148,8 +151,10 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let access = access(&run)?;
     let http_inherited = run.http_fd.map(inherited);
     let network = run.network.clone().map(network).transpose()?;
+    let openflow_tls = run.openflow_tls.read()?;
     let controller = Controller::bind(Config {
         openflow,
+        openflow_tls,
         http,
         http_inherited,
         record,

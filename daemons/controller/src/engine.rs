@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Ticket};
+use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
 use tokio::sync::{Notify, oneshot};
@@ -59,6 +59,12 @@ pub(crate) type Shared = Rc<RefCell<Engine>>;
 pub(crate) struct Duplicate {
     dpid: DatapathId,
     other: SocketAddr,
+}
+
+impl Duplicate {
+    pub(crate) const fn threat(&self) -> Threat {
+        Threat::DuplicateDatapathId { dpid: self.dpid, holder: self.other.ip() }
+    }
 }
 
 impl Engine {
@@ -150,6 +156,11 @@ impl Engine {
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         self.switches.remove(&dpid);
         self.handle(self.now(), &Event::SwitchDown { dpid });
+    }
+
+    /// A peer of the controller did what it must not, `count` times.
+    pub(crate) fn raise_alarm(&mut self, peer: IpAddr, threat: Threat, count: u64) {
+        self.handle(self.now(), &Event::PeerAlarm { peer: peer.to_canonical(), threat, count });
     }
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.
