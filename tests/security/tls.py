@@ -61,6 +61,18 @@ class Pki:
         )
         return certificate, key
 
+    def issue_version_1(self, name):
+        """A certificate without extensions, as old tools make it."""
+        self.call("-u", "req", name)
+        authority = self.folder / "pki" / "switchca"
+        certificate, key = self.pair(name)
+        subprocess.run(
+            ["openssl", "x509", "-req", "-in", str(self.folder / f"{name}-req.pem"), "-CA", "cacert.pem"]
+            + ["-CAkey", "private/cakey.pem", "-set_serial", "77", "-days", "10", "-out", certificate],
+            cwd=authority, check=True, capture_output=True,
+        )
+        return certificate, key
+
 
 class FakeSwitch:
     """A TLS client that claims a datapath id; runs beside the switches."""
@@ -197,6 +209,8 @@ def strangers_are_refused(check, other):
     check.refused("no certificate", "refused_connection", "has no certificate", None, "0000000000000009")
     check.refused("another authority", "refused_connection", "not signed by an authority", other, "0000000000000009")
     check.refused("an expired certificate", "refused_connection", "has expired", expired, "0000000000000009")
+    old = check.pki.issue_version_1("old")
+    check.refused("X.509 version 1", "refused_connection", "version 1", old, "0000000000000009")
     check.refused(
         "a certificate of the controller's authority", "refused_connection", "not signed by an authority",
         check.pki.pair("ctl"), "0000000000000001",

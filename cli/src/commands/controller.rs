@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Run the controller until SIGTERM or Ctrl-C
     ///
     /// Prints one line of JSON with its addresses once it is ready; logs go to standard error.
-    Run(Run),
+    Run(Box<Run>),
 }
 
 #[derive(clap::Args)]
@@ -139,6 +139,7 @@ pub(crate) struct Run {
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let Command::Run(run) = command;
+    let run = *run;
     let openflow = match run.openflow_fd {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),

@@ -77,8 +77,8 @@ fn invalid(peer: Role, error: &CertificateError) -> String {
              the part of a {who}"
         ),
         CertificateError::Other(other) if other.to_string().contains("UnsupportedCertVersion") => format!(
-            "the certificate of the {who} is of X.509 version 1: issue one of version 3, as ovs-pki of Open vSwitch \
-             2.10 and later does"
+            "the certificate of the {who} is of X.509 version 1: issue one of version 3, as ovs-pki of Open \
+             vSwitch 3.1 does"
         ),
         other => format!("the certificate of the {who} is refused: {other}"),
     }
