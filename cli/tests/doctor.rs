@@ -49,6 +49,7 @@ fn delay_is_netem_s_where_that_works_and_made_in_user_space_where_it_can_be() {
     let table = text(&run(&["doctor"]).stdout);
     let line = format!("link delay, jitter, loss: {}\n", backend.unwrap_or("not available"));
     assert!(table.contains(&line), "{table}");
+    assert!(table.contains("--openflow-tls required"), "{table}");
 }
 
 #[test]

@@ -87,6 +87,19 @@ pub enum Threat {
         #[schema(value_type = PortOfSwitch)]
         holder: SwitchPort,
     },
+    /// A datapath id to which the switch's certificate does not entitle it.
+    ForeignDatapathId {
+        /// The datapath id.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+        /// What is wrong, and what to do about it.
+        why: String,
+    },
+    /// A certificate that is about to expire, or has.
+    CertificateExpiry {
+        /// Whose it is, when it ends, and what to do about it.
+        why: String,
+    },
     /// More new, conflicting or unknown addresses than a port may use.
     TooManyAddresses,
     /// More packets for the controller than a port may send.

@@ -22,6 +22,7 @@ use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::openflow_tls;
 use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
 use crate::testbed::LabTestbed;
@@ -32,7 +33,7 @@ pub(crate) enum Command {
     /// Run the controller until SIGTERM or Ctrl-C
     ///
     /// Prints one line of JSON with its addresses once it is ready; logs go to standard error.
-    Run(Run),
+    Run(Box<Run>),
 }
 
 #[derive(clap::Args)]
@@ -54,6 +55,8 @@ pub(crate) struct Run {
     /// Accept switches on this file descriptor instead, an inherited listening TCP socket
     #[arg(long, value_name = "FD", conflicts_with = "openflow", value_parser = clap::value_parser!(i32).range(3..))]
     openflow_fd: Option<i32>,
+    #[command(flatten)]
+    openflow_tls: openflow_tls::Args,
     /// Serve the API, the page and metrics on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
     http: SocketAddr,
@@ -152,6 +155,7 @@ pub(crate) struct Run {
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let Command::Run(run) = command;
+    let run = *run;
     let openflow = match run.openflow_fd {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),
@@ -164,8 +168,10 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let access = access(&run)?;
     let http_inherited = run.http_fd.map(inherited);
     let network = run.network.clone().map(network).transpose()?;
+    let openflow_tls = run.openflow_tls.read()?;
     let controller = Controller::bind(Config {
         openflow,
+        openflow_tls,
         http,
         http_inherited,
         record,

@@ -31,13 +31,26 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     }
 }
 
+/// How OpenFlow over TLS is set up. docs/security.md explains each command.
+const TLS: &str = "
+OpenFlow over TLS, for a switch with datapath id 1:
+  ovs-pki init
+  ovs-pki -u req+sign ctl controller
+  ovs-pki -u req+sign 0000000000000001 switch
+  braid controller run --openflow 0.0.0.0:6653 --openflow-tls required \\
+    --openflow-tls-certificate ctl-cert.pem --openflow-tls-key ctl-privkey.pem \\
+    --openflow-tls-ca /var/lib/openvswitch/pki/switchca/cacert.pem
+  on the switch: ovs-vsctl set-ssl $PWD/0000000000000001-privkey.pem $PWD/0000000000000001-cert.pem \\
+    /var/lib/openvswitch/pki/controllerca/cacert.pem -- set-controller BRIDGE ssl:CONTROLLER:6653
+";
+
 fn text(report: &Report) -> String {
     let rows = report.checks.iter().map(|check| {
         let needed = if check.needed { "yes" } else { "no" };
         [check.name, state(check.state), needed, &check.detail].map(str::to_owned)
     });
     let fixes: String = report.checks.iter().filter_map(fix).collect();
-    table(["FEATURE", "STATE", "NEEDED", "FOUND"], rows) + "\n" + &fixes + &backends(&report.backends)
+    table(["FEATURE", "STATE", "NEEDED", "FOUND"], rows) + "\n" + &fixes + &backends(&report.backends) + TLS
 }
 
 fn fix(check: &Check) -> Option<String> {

@@ -12,6 +12,7 @@ pub(crate) mod lab;
 pub(crate) mod links;
 pub(crate) mod man;
 pub(crate) mod openflow;
+pub(crate) mod openflow_tls;
 pub(crate) mod page;
 pub(crate) mod paths;
 pub(crate) mod policy;

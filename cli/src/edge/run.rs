@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use braid_edge::{Edge, EdgeError, Options, PortOption, TunnelOption, UplinkOption};
+use braid_edge::{ControllerOption, Edge, EdgeError, Options, PortOption, TunnelOption, UplinkOption};
+use braid_tls::CredentialPaths;
 use braid_types::DatapathId;
 
 use crate::exit::{Code, ExitWith};
@@ -31,9 +33,18 @@ pub(crate) struct Args {
     /// listens nowhere.
     #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_LISTEN")]
     listen: Vec<SocketAddr>,
-    /// A controller to connect to; may be repeated
-    #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_CONTROLLER")]
-    controller: Vec<SocketAddr>,
+    /// A controller to connect to; ssl: for TLS; may be repeated
+    #[arg(long, value_name = "[ssl:]ADDRESS", env = "BRAID_EDGE_CONTROLLER")]
+    controller: Vec<ControllerOption>,
+    /// The edge's certificate for controllers at ssl:, in PEM form; read anew for each connection, as the other two
+    #[arg(long, value_name = "FILE", requires_all = ["tls_key", "tls_ca"], env = "BRAID_EDGE_TLS_CERTIFICATE")]
+    tls_certificate: Option<PathBuf>,
+    /// That certificate's private key in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", env = "BRAID_EDGE_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// The certificate of the authority that signs those of controllers, in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", env = "BRAID_EDGE_TLS_CA")]
+    tls_ca: Option<PathBuf>,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
@@ -44,14 +55,24 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         tunnels: args.tunnels.clone(),
         listen: args.listen.clone(),
         controllers: args.controller.clone(),
+        credentials: credentials(args),
     };
     let edge = Edge::new(&options);
     let mut edge = edge.or_else(|error| {
-        let code = if matches!(error, EdgeError::Device { .. }) { Code::Machine } else { Code::Failure };
+        let code = match error {
+            EdgeError::Device { .. } => Code::Machine,
+            EdgeError::Credentials(_) | EdgeError::NoCredentials => Code::Usage,
+            _ => Code::Failure,
+        };
         Err(error).exit_with(code)
     })?;
     say_ready(&edge)?;
     Ok(edge.run_until_signalled()?)
+}
+
+fn credentials(args: &Args) -> Option<CredentialPaths> {
+    let (certificate, key) = (args.tls_certificate.clone()?, args.tls_key.clone()?);
+    Some(CredentialPaths { certificate, key, authority: args.tls_ca.clone()? })
 }
 
 fn say_ready(edge: &Edge) -> io::Result<()> {

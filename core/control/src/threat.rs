@@ -59,6 +59,18 @@ pub enum Threat {
         /// Where the host is.
         holder: SwitchPort,
     },
+    /// It claimed a datapath id to which its certificate does not entitle it.
+    ForeignDatapathId {
+        /// The datapath id.
+        dpid: DatapathId,
+        /// What is wrong, and what to do about it.
+        why: String,
+    },
+    /// A certificate is about to expire, or has.
+    CertificateExpiry {
+        /// Whose it is, when it ends, and what to do about it.
+        why: String,
+    },
     /// It exceeded the port's limit of new addresses, address conflicts and lookups of unknown addresses.
     TooManyAddresses,
     /// It sent more packets that the controller must see than a port may.
@@ -90,6 +102,8 @@ impl Threat {
             Self::NotBelieved { .. } => "rejected_host",
             Self::StolenMac { .. } => "spoofed_mac",
             Self::StolenIp { .. } => "spoofed_ip",
+            Self::ForeignDatapathId { .. } => "foreign_datapath_id",
+            Self::CertificateExpiry { .. } => "certificate_expiry",
             Self::TooManyAddresses => "too_many_addresses",
             Self::TooManyPackets => "too_many_packets",
             Self::DuplicateDatapathId { .. } => "duplicate_datapath_id",
@@ -115,6 +129,8 @@ impl fmt::Display for Threat {
             Self::NotBelieved { mac, why } => write!(f, "host {mac} is not believed: {why}"),
             Self::StolenMac { mac, holder } => write!(f, "{mac} was used, whose host answers at {holder}"),
             Self::StolenIp { ip, holder } => write!(f, "{ip} was used, whose host answers at {holder}"),
+            Self::ForeignDatapathId { dpid, why } => write!(f, "it claims datapath id {dpid}: {why}"),
+            Self::CertificateExpiry { why } => f.write_str(why),
             Self::TooManyAddresses => f.write_str("too many new addresses, address conflicts or lookups"),
             Self::TooManyPackets => f.write_str("too many packets for the controller"),
             Self::DuplicateDatapathId { dpid, holder } => {

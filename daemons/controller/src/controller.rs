@@ -23,6 +23,7 @@ use crate::agents::Agents;
 use crate::channels::{self, Channels};
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
+use crate::openflow_tls::{self, OpenFlowTls};
 use crate::policy::{self, PolicyFile};
 use crate::switch_access::SwitchAccess;
 use crate::switch_metadata::SwitchMetadataMap;
@@ -47,6 +48,8 @@ pub enum Listen {
 pub struct Config {
     /// The socket for switches.
     pub openflow: Listen,
+    /// OpenFlow over TLS; `None`: plain TCP.
+    pub openflow_tls: Option<OpenFlowTls>,
     /// The address for API clients and browsers.
     pub http: SocketAddr,
     /// A listening TCP socket on which API clients are served as well.
@@ -96,7 +99,7 @@ pub enum ControllerError {
     /// Other machines can connect as switches without TLS, and nobody said that they are trusted.
     #[error(
         "{address} is reachable from other machines, and OpenFlow over plain TCP proves no switch's identity: give \
-        --openflow-trusted to trust everybody who can reach it"
+        --openflow-tls required with certificates, or --openflow-trusted to trust everybody who can reach it"
     )]
     OpenToSwitches {
         /// The address for switches.
@@ -124,6 +127,7 @@ pub struct Controller {
     switches: TcpListener,
     api_listeners: Vec<TcpListener>,
     openflow: SocketAddr,
+    openflow_tls: Option<OpenFlowTls>,
     http: SocketAddr,
     settings: Settings,
     recorder: Option<Recorder>,
@@ -144,6 +148,7 @@ impl Controller {
         }
         // Whoever opened an inherited socket has said so.
         if let Listen::Address(address) = config.openflow
+            && !config.openflow_tls.as_ref().is_some_and(OpenFlowTls::is_required)
             && config.switch_access.is_open(address)
         {
             return Err(ControllerError::OpenToSwitches { address });
@@ -163,6 +168,7 @@ impl Controller {
         });
         Ok(Self {
             openflow: switches.local_addr()?,
+            openflow_tls: config.openflow_tls,
             http: address,
             switches,
             api_listeners,
@@ -202,11 +208,22 @@ impl Controller {
                 self.access.clone(),
                 self.testbed,
                 notice_receiver,
+                self.openflow_tls.clone(),
             )?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let (accepted, accept_queue) = channels::accept_queue();
-            let accepting = spawn_local(channels::accept(switches, accepted));
-            let channels = spawn_local(Channels::new(engine.clone(), accept_queue)?.serve());
+            let tls = self.openflow_tls;
+            let accepting = match tls.clone() {
+                Some(tls) => {
+                    let handshakes = channels::start_handshakes(tls, accepted)?;
+                    spawn_local(channels::accept(switches, handshakes))
+                }
+                None => spawn_local(channels::accept(switches, accepted)),
+            };
+            if let Some(tls) = tls.clone() {
+                spawn_local(openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
+            }
+            let channels = spawn_local(Channels::new(engine.clone(), accept_queue, tls)?.serve());
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(access::follow(self.access.tls.clone()));

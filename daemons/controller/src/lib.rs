@@ -14,6 +14,7 @@ mod engine;
 mod http;
 mod log;
 mod notices;
+mod openflow_tls;
 mod outstanding_rules;
 mod peer_limit;
 mod policy;
@@ -28,6 +29,9 @@ pub use agents::Agents;
 pub use braid_control::{RebalanceSettings, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use http::{Playback, SavedRun, path_set};
+pub use openflow_tls::{
+    IdentityFileError, OpenFlowTls, OpenFlowTlsError, SwitchIdentities, TlsMode, TlsModeError,
+};
 pub use policy::{PolicyFile, PolicyFileError};
 pub use switch_access::{AllowedSwitch, AllowedSwitchError, SWITCHES_PER_ADDRESS, SwitchAccess};
 pub use switch_metadata::{SwitchMetadata, SwitchMetadataMap};

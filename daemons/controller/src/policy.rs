@@ -59,7 +59,7 @@ pub(crate) async fn follow(engine: Shared, file: Option<PolicyFile>) {
     };
     while hangups.recv().await.is_some() {
         let Some(file) = &file else {
-            info!("SIGHUP: no policy file was given (--policy), nothing is reloaded");
+            info!("SIGHUP: no policy file was given (--policy), so no policy is reloaded");
             continue;
         };
         match PolicyFile::read(&file.path) {

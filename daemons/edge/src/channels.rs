@@ -1,19 +1,22 @@
 //! OpenFlow connections with controllers, incoming and outgoing.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use braid_openflow::frame_length;
 use braid_switch::{ConnectionId, Switch};
+use braid_tls::{Role, Transport, explain};
 use braid_types::Time;
 use socket2::{Domain, Socket, Type};
 use tracing::{info, warn};
 
 use crate::error::EdgeError;
 use crate::liveness::{Liveness, Step};
+use crate::options::ControllerOption;
 use crate::poller::{Poller, Token};
+use crate::tls::Tls;
 
 /// The interval of attempts to connect to a controller.
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
@@ -28,6 +31,7 @@ const READ_CHUNK: usize = 64 << 10;
 pub(crate) struct Channels {
     listeners: Vec<TcpListener>,
     targets: Vec<Target>,
+    tls: Option<Tls>,
     channels: BTreeMap<u32, Channel>,
     next: u32,
     next_check: Time,
@@ -35,13 +39,15 @@ pub(crate) struct Channels {
 
 /// A controller to connect to.
 struct Target {
-    address: SocketAddr,
+    controller: ControllerOption,
     channel: Option<u32>,
     retry: Time,
+    /// The last failure of TLS, so that it is logged once.
+    failure: String,
 }
 
 struct Channel {
-    stream: TcpStream,
+    stream: Transport,
     peer: SocketAddr,
     unread: Vec<u8>,
     /// Whether the poller reports when it can be written to.
@@ -55,7 +61,8 @@ impl Channels {
     pub(crate) fn new(
         poller: &Poller,
         listen: &[SocketAddr],
-        controllers: &[SocketAddr],
+        controllers: &[ControllerOption],
+        tls: Option<Tls>,
     ) -> Result<Self, EdgeError> {
         let mut listeners = Vec::new();
         for (number, address) in (0..).zip(listen) {
@@ -64,9 +71,14 @@ impl Channels {
             poller.add(&listener, Token::Listener(number), false)?;
             listeners.push(listener);
         }
-        let target = |address: &SocketAddr| Target { address: *address, channel: None, retry: Time::ZERO };
+        let target = |controller: &ControllerOption| Target {
+            controller: *controller,
+            channel: None,
+            retry: Time::ZERO,
+            failure: String::new(),
+        };
         let targets = controllers.iter().map(target).collect();
-        Ok(Self { listeners, targets, channels: BTreeMap::new(), next: 0, next_check: Time::ZERO })
+        Ok(Self { listeners, targets, tls, channels: BTreeMap::new(), next: 0, next_check: Time::ZERO })
     }
 
     /// The addresses that the edge listens on.
@@ -107,11 +119,20 @@ impl Channels {
             if target.channel.is_some() || target.retry > now {
                 continue;
             }
-            let address = target.address;
-            let channel =
-                begin(address).ok().and_then(|stream| self.add(now, stream, address, poller, switch));
+            let controller = target.controller;
+            let stream = self.open(controller).ok();
+            let channel = stream.and_then(|stream| self.add(now, stream, controller.address, poller, switch));
             self.targets[index].channel = channel;
             self.targets[index].retry = now + RECONNECT_INTERVAL;
+        }
+    }
+
+    fn open(&mut self, controller: ControllerOption) -> io::Result<Transport> {
+        let stream = begin(controller.address)?;
+        // A controller with TLS is refused before, where there are no credentials.
+        match &mut self.tls {
+            Some(tls) if controller.tls => tls.connect(stream),
+            _ => Ok(Transport::Plain(stream)),
         }
     }
 
@@ -125,8 +146,9 @@ impl Channels {
             warn!(%peer, "refused: {MAX_INCOMING} clients are connected to the listener");
             return;
         }
-        if let Some(channel) =
-            self.add(now, stream, peer, poller, switch).and_then(|it| self.channels.get_mut(&it))
+        if let Some(channel) = self
+            .add(now, Transport::Plain(stream), peer, poller, switch)
+            .and_then(|it| self.channels.get_mut(&it))
         {
             channel.incoming = true;
         }
@@ -147,12 +169,12 @@ impl Channels {
     fn add(
         &mut self,
         now: Time,
-        stream: TcpStream,
+        stream: Transport,
         peer: SocketAddr,
         poller: &Poller,
         switch: &mut Switch,
     ) -> Option<u32> {
-        let _ = stream.set_nodelay(true);
+        let _ = stream.set_nodelay();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         poller.add(&stream, Token::Channel(number), true).ok()?;
@@ -182,7 +204,7 @@ impl Channels {
                 ended.push((*number, error));
                 continue;
             }
-            let blocked = !bytes.is_empty();
+            let blocked = channel.stream.wants_write(!bytes.is_empty());
             if blocked != channel.blocked {
                 channel.blocked = blocked;
                 poller.change(&channel.stream, Token::Channel(*number), blocked);
@@ -196,9 +218,24 @@ impl Channels {
         switch.disconnect(ConnectionId(number));
         for target in self.targets.iter_mut().filter(|target| target.channel == Some(number)) {
             (target.channel, target.retry) = (None, now + RECONNECT_INTERVAL);
+            target.note_failure(error);
         }
         if channel.liveness.has_greeted() {
             info!(peer = %channel.peer, "the controller's connection has ended: {error}");
+        }
+    }
+}
+
+impl Target {
+    /// Logs a failure of TLS once, until there is another.
+    fn note_failure(&mut self, error: &io::Error) {
+        if !self.controller.tls || error.kind() != io::ErrorKind::InvalidData {
+            return;
+        }
+        let failure = explain(Role::Controller, error);
+        if failure != self.failure {
+            warn!(controller = %self.controller.address, "no connection: {failure}");
+            self.failure = failure;
         }
     }
 }
@@ -232,6 +269,7 @@ impl Channel {
     }
 
     fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.stream.flush()?;
         while !bytes.is_empty() {
             match self.stream.write(bytes) {
                 Ok(written) => _ = bytes.drain(..written),

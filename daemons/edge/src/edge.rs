@@ -17,6 +17,7 @@ use crate::error::EdgeError;
 use crate::interface::Interface;
 use crate::options::Options;
 use crate::poller::{Poller, Token};
+use crate::tls::Tls;
 use crate::tunnels::{self, Tunnels};
 
 /// The interval at which the state of interfaces is checked.
@@ -48,7 +49,11 @@ impl Edge {
         for (index, interface) in (0..).zip(&interfaces) {
             poller.add(&interface.port.socket, Token::Interface(index), false)?;
         }
-        let channels = Channels::new(&poller, &options.listen, &options.controllers)?;
+        let tls = options.credentials.as_ref().map(Tls::read).transpose()?;
+        if tls.is_none() && options.controllers.iter().any(|controller| controller.tls) {
+            return Err(EdgeError::NoCredentials);
+        }
+        let channels = Channels::new(&poller, &options.listen, &options.controllers, tls)?;
         let seed = getrandom::u64();
         let seed = seed.map_err(|error| {
             EdgeError::system("reading random numbers", io::Error::other(error.to_string()))

@@ -30,6 +30,12 @@ pub enum EdgeError {
         /// The system's error.
         source: io::Error,
     },
+    /// The certificate, its key or the authority cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] braid_tls::CredentialsError),
+    /// A controller speaks TLS, and there is no certificate for it.
+    #[error("a controller at ssl: needs --tls-certificate, --tls-key and --tls-ca")]
+    NoCredentials,
     /// A system call failed.
     #[error("{what}: {source}")]
     System {

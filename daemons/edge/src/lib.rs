@@ -15,9 +15,12 @@ mod interface;
 mod liveness;
 mod options;
 mod poller;
+mod tls;
 mod tunnels;
 
 pub use client::{ClientError, GroupClient};
 pub use edge::Edge;
 pub use error::EdgeError;
-pub use options::{Options, PortOption, PortOptionError, TunnelOption, UplinkOption};
+pub use options::{
+    ControllerOption, ControllerOptionError, Options, PortOption, PortOptionError, TunnelOption, UplinkOption,
+};

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use braid_edge_protocol::Ends;
 use braid_switch::UplinkAddress;
+use braid_tls::CredentialPaths;
 use braid_types::{BitsPerSec, DatapathId, PortNo};
 
 /// The configuration of an edge.
@@ -21,7 +22,37 @@ pub struct Options {
     /// The addresses to listen on for controllers and `ovs-ofctl`.
     pub listen: Vec<SocketAddr>,
     /// Controllers to connect to, and to reconnect to.
-    pub controllers: Vec<SocketAddr>,
+    pub controllers: Vec<ControllerOption>,
+    /// The files for controllers with TLS, read anew for each connection.
+    pub credentials: Option<CredentialPaths>,
+}
+
+/// A controller as `ADDRESS`, `tcp:ADDRESS` or `ssl:ADDRESS`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ControllerOption {
+    /// The address.
+    pub address: SocketAddr,
+    /// Whether it speaks TLS.
+    pub tls: bool,
+}
+
+/// The text does not name a controller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a controller: give ADDRESS:PORT, or ssl:ADDRESS:PORT for TLS")]
+pub struct ControllerOptionError(String);
+
+impl FromStr for ControllerOption {
+    type Err = ControllerOptionError;
+
+    fn from_str(text: &str) -> Result<Self, ControllerOptionError> {
+        let (tls, address) = match text.split_once(':') {
+            Some(("ssl", address)) => (true, address),
+            Some(("tcp", address)) => (false, address),
+            _ => (false, text),
+        };
+        let address = address.parse().map_err(|_| ControllerOptionError(text.to_owned()))?;
+        Ok(Self { address, tls })
+    }
 }
 
 /// An interface as `NAME`, `NAME=NUMBER`, or either with `@RATE`.
@@ -148,6 +179,15 @@ fn port_number(text: &str) -> Result<PortNo, PortOptionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn controllers_are_read_in_the_words_of_open_vswitch() {
+        let address = "[::1]:6653".parse().unwrap();
+        for (text, tls) in [("[::1]:6653", false), ("tcp:[::1]:6653", false), ("ssl:[::1]:6653", true)] {
+            assert_eq!(text.parse(), Ok(ControllerOption { address, tls }), "{text}");
+        }
+        assert!("ssl:controller".parse::<ControllerOption>().is_err());
+    }
 
     #[test]
     fn interfaces_are_read_with_number_and_rate() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use crate::agents;
+use crate::certificates::Certificates;
 use crate::controller::{self, Control, ControllerAddresses};
 use crate::deployed::Deployed;
 use crate::doctor;
@@ -218,17 +219,25 @@ impl Deployment {
                 self.add_rules(rules)
             }
             Control::Braid(settings) => {
-                let addresses = controller::start(&self.deployed, scenario, settings, interrupt)?;
+                let certificates = self.certificates(scenario)?;
+                let certificates = certificates.as_ref();
+                let addresses =
+                    controller::start(&self.deployed, scenario, (settings, certificates), interrupt)?;
                 self.deployed.folder.write_controller(&addresses)?;
                 if self.deployed.plan.bridges().next().is_some() {
                     let ovs = OpenVSwitch::new(&self.deployed.folder, &self.deployed.marker);
-                    ovs.set_controller(&self.deployed.plan, &format!("tcp:{}", addresses.openflow))?;
+                    ovs.set_controller(&self.deployed.plan, addresses.openflow, certificates)?;
                 }
-                edges::start(&self.deployed, Some(addresses.openflow), interrupt)?;
+                edges::start(&self.deployed, Some((addresses.openflow, certificates)), interrupt)?;
                 self.controller = Some(addresses);
                 Ok(())
             }
         }
+    }
+
+    fn certificates(&self, scenario: &Scenario) -> Result<Option<Certificates>, LabError> {
+        let folder = self.deployed.folder.certificates();
+        scenario.tls.then(|| Certificates::issue(&folder, &self.deployed.plan)).transpose()
     }
 
     fn start_agents(&self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {

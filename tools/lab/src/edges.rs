@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use crate::certificates::Certificates;
 use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -14,6 +15,9 @@ use crate::plan::{Plan, PortPlan, SwitchPlan, UplinkPlan};
 /// The first edge listens here, in the fabric's namespace, the others behind it.
 const FIRST_LISTENER: u16 = 6_700;
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where the controller listens, and the certificates if it speaks TLS.
+type ControllerAt<'a> = (SocketAddr, Option<&'a Certificates>);
 
 /// An edge that was started.
 struct Starting<'a> {
@@ -26,7 +30,7 @@ struct Starting<'a> {
 /// Starts all of them; they pass frames when this returns, as soon as somebody says where to.
 pub(crate) fn start(
     lab: &Deployed,
-    controller: Option<SocketAddr>,
+    controller: Option<ControllerAt<'_>>,
     interrupt: &Interrupt,
 ) -> Result<(), LabError> {
     let edges = lab.plan.edges().map(|(place, edge)| spawn(lab, place, edge, controller));
@@ -56,7 +60,7 @@ fn spawn<'a>(
     lab: &Deployed,
     place: usize,
     edge: &'a SwitchPlan,
-    controller: Option<SocketAddr>,
+    controller: Option<ControllerAt<'_>>,
 ) -> Result<Starting<'a>, LabError> {
     let this = std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?;
     let file = |what: &str| lab.folder.log().join(format!("edge-{}.{what}", edge.name));
@@ -66,10 +70,18 @@ fn spawn<'a>(
     let tool = tool.args(["--listen", &listener(place).to_string()]);
     let tool = tool
         .args(edge.ports.iter().flat_map(port_options))
-        .args(controller.map(|at| format!("--controller={at}")));
+        .args(controller.into_iter().flat_map(|controller| controller_options(edge, controller)));
     let child =
         tool.within(&lab.fabric()).spawn(Stdio::null(), create(&said)?.into(), create(&log)?.into())?;
     Ok(Starting { edge, child, said, log })
+}
+
+/// Its controller, with the edge's certificate if that speaks TLS.
+fn controller_options(edge: &SwitchPlan, (at, certificates): ControllerAt<'_>) -> Vec<String> {
+    let Some(certificates) = certificates else { return vec![format!("--controller={at}")] };
+    let mut options = certificates.edge(&edge.dpid.to_string()).options("--tls");
+    options.push(format!("--controller=ssl:{at}"));
+    options
 }
 
 /// A port as it is, or the tunnel over an uplink.

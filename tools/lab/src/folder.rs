@@ -80,6 +80,11 @@ impl Folder {
         self.path.join("network.json")
     }
 
+    /// The certificates of a lab with TLS.
+    pub(crate) fn certificates(&self) -> PathBuf {
+        self.path.join("tls")
+    }
+
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join("log")
     }

@@ -18,6 +18,7 @@
 //! ```
 
 mod agents;
+mod certificates;
 mod controller;
 mod deploy;
 mod deployed;

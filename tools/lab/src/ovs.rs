@@ -1,11 +1,14 @@
 //! A private Open vSwitch for each lab: database, daemon, bridges and rules.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::certificates::{Certificates, Credentials};
 use crate::error::LabError;
 use crate::folder::Folder;
 use crate::plan::{Commands, Plan};
@@ -88,9 +91,18 @@ impl<'a> OpenVSwitch<'a> {
         self.tool("ovs-ofctl").args(["-O", "OpenFlow13", "packet-out"]).arg(socket).arg(what).run().map(drop)
     }
 
-    /// Points every bridge at a controller.
-    pub(crate) fn set_controller(&self, plan: &Plan, target: &str) -> Result<(), LabError> {
-        self.vsctl(Commands(plan).controller(target)).map(drop)
+    /// Points every bridge at a controller, which speaks TLS if there are certificates.
+    pub(crate) fn set_controller(
+        &self,
+        plan: &Plan,
+        controller: SocketAddr,
+        certificates: Option<&Certificates>,
+    ) -> Result<(), LabError> {
+        let Some(Credentials { certificate, key, authority }) = certificates.map(|it| &it.bridges) else {
+            return self.vsctl(Commands(plan).controller(&format!("tcp:{controller}"))).map(drop);
+        };
+        self.vsctl([OsStr::new("set-ssl"), key.as_ref(), certificate.as_ref(), authority.as_ref()])?;
+        self.vsctl(Commands(plan).controller(&format!("ssl:{controller}"))).map(drop)
     }
 
     /// Adds rules to one switch, in the syntax of `ovs-ofctl(8)`.
@@ -100,7 +112,7 @@ impl<'a> OpenVSwitch<'a> {
         tool.input(rules.join("\n") + "\n").run().map(drop)
     }
 
-    fn vsctl(&self, args: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Result<String, LabError> {
+    fn vsctl(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<String, LabError> {
         let database = format!("--db={}", self.database());
         self.tool("ovs-vsctl").arg("--timeout=30").arg(database).args(args).run()
     }

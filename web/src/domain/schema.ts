@@ -1994,6 +1994,18 @@ export interface components {
             /** @enum {string} */
             kind: "spoofed_ip";
         } | {
+            /** @description The datapath id. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            kind: "foreign_datapath_id";
+            /** @description What is wrong, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "certificate_expiry";
+            /** @description Whose it is, when it ends, and what to do about it. */
+            why: string;
+        } | {
             /** @enum {string} */
             kind: "too_many_addresses";
         } | {

@@ -7,7 +7,7 @@ use braid_packet::mptcp::Key;
 use braid_topology::generate::{Links, fat_tree};
 use braid_types::MacAddr;
 
-use crate::network::{Load, Network, Requests};
+use crate::network::{Load, Network, Outcome, Requests};
 use crate::packets::{
     ADMIT, Host, MP_CAPABLE, SYN_ACK, announcement, capable_answer, ipv4, opening, packet_in, syn,
 };
@@ -45,9 +45,9 @@ pub(crate) fn memory(rounds: usize, time: Duration) {
     }
 }
 
-pub(crate) fn run(time: Duration) {
-    let controller = Process::start("controller");
-    let (mut network, hosts) = deploy(&controller);
+/// New connections for so long, and the times of single ones.
+pub(crate) fn run(controller: &Process, time: Duration) -> (Outcome, Vec<Duration>) {
+    let (mut network, hosts) = deploy(controller);
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
     let load = load(Duration::from_secs(1));
@@ -59,7 +59,8 @@ pub(crate) fn run(time: Duration) {
     report::memory(memory, controller.memory());
     let (index, requests) = requests.iter_mut().next().expect("hosts at a switch");
     let times = network.time(*index, requests, (20_000, RULES), STREAMS);
-    report::latency("new connection", times);
+    report::latency("new connection", times.clone());
+    (outcome, times)
 }
 
 /// Plays the network until the controller knows all of it.
@@ -80,7 +81,7 @@ pub(crate) fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
         })
         .collect();
     let hosts: Vec<Placed> = (1..).zip(interfaces()).map(|(number, it)| placed(number, it.end)).collect();
-    let mut network = Network::connect(controller.openflow, &ports, &cables);
+    let mut network = Network::connect(controller, &ports, &cables);
     network.serve_until(|_| report::count(controller, "links") == cables.len() * 2);
     network.serve_until(|network| {
         let tell =

@@ -3,8 +3,8 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `16`
-//! and `64`; `memory` is a minute of it.
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `tls`,
+//! `16` and `64`; `memory` is a minute of it.
 
 mod audience;
 mod fat_tree;
@@ -18,6 +18,7 @@ mod responder;
 mod rules;
 mod single;
 mod switch;
+mod tls;
 mod watched;
 
 use std::net::{SocketAddr, TcpListener};
@@ -35,7 +36,7 @@ fn main() {
     }
     let role = arguments.iter().skip_while(|argument| *argument != process::ROLE).nth(1);
     match role.map(String::as_str) {
-        Some("controller") => control(),
+        Some("controller") => control(&arguments),
         Some("responder") => respond(),
         Some(role) => panic!("there is no {role}"),
         None => measure(&arguments),
@@ -47,7 +48,7 @@ fn measure(arguments: &[String]) {
     let parts: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| *wanted == part);
     if wants("fat-tree") {
-        fat_tree::run(Duration::from_secs(10));
+        fat_tree::run(&process::Process::start("controller"), Duration::from_secs(10));
     }
     // A minute for its own sake.
     if parts.iter().any(|part| *part == "memory") {
@@ -59,6 +60,9 @@ fn measure(arguments: &[String]) {
     if wants("readers") {
         readers::run();
     }
+    if wants("tls") {
+        tls::run();
+    }
     if wants("rules") {
         rules::run();
     }
@@ -69,7 +73,7 @@ fn measure(arguments: &[String]) {
     }
 }
 
-fn control() {
+fn control(arguments: &[String]) {
     process::pin(0);
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let settings = Settings { punt_rate: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
@@ -79,6 +83,7 @@ fn control() {
     let (openflow, agents) = (Listen::Address(any), Agents::default());
     let config = Config {
         openflow,
+        openflow_tls: tls::folder(arguments).map(|folder| tls::server(&folder)),
         http: any,
         http_inherited: None,
         record: None,

@@ -1,7 +1,6 @@
 //! Emulated switches, the links between them, and the load of their hosts.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use braid_openflow::{Bytes, Echo, Message, Xid};
@@ -9,6 +8,7 @@ use braid_types::{DatapathId, PortNo};
 
 use crate::packets::{ADMIT, packet_in};
 use crate::poller::Poller;
+use crate::process::Process;
 use crate::switch::{Switch, Told};
 
 /// Nothing takes longer, or it will not come.
@@ -92,7 +92,7 @@ impl Requests {
 
 impl Network {
     /// Connects switches with these ports, numbered from 1, and these links between them.
-    pub(crate) fn connect(to: SocketAddr, ports: &[Vec<PortNo>], cables: &[(End, End)]) -> Self {
+    pub(crate) fn connect(to: &Process, ports: &[Vec<PortNo>], cables: &[(End, End)]) -> Self {
         let mut poller = Poller::new();
         let connect = |(index, ports): (usize, &Vec<PortNo>)| {
             let switch = Switch::connect(to, DatapathId(index as u64 + 1), ports.clone());

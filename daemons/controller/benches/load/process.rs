@@ -1,14 +1,23 @@
 //! The controller under load: a process of its own on a core of its own.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use tokio_rustls::rustls::ClientConfig;
+
+use crate::tls;
 
 /// The role of a process that [`Process::start`] started.
 pub(crate) const ROLE: &str = "--role";
+
+/// The folder of certificates of such a process.
+pub(crate) const TLS: &str = "--tls";
 
 /// A process that serves switches; it ends when this is dropped.
 pub(crate) struct Process {
@@ -16,13 +25,21 @@ pub(crate) struct Process {
     pub(crate) openflow: SocketAddr,
     /// Where the controller answers questions; the responder has the first address twice.
     pub(crate) http: SocketAddr,
+    /// The switches' side of TLS, if it speaks that.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
 }
 
 impl Process {
     /// Starts this program again in another role.
     pub(crate) fn start(role: &str) -> Self {
+        Self::start_with(role, None)
+    }
+
+    /// The same, with TLS if there is a folder with certificates.
+    pub(crate) fn start_with(role: &str, certificates: Option<&Path>) -> Self {
         let program = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
+        command.args(certificates.into_iter().flat_map(|folder| [OsStr::new(TLS), folder.as_ref()]));
         command.args(["--bench", ROLE, role]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a process");
         let mut line = String::new();
@@ -30,7 +47,7 @@ impl Process {
         BufReader::new(out).read_line(&mut line).expect("its addresses");
         let addresses: Vec<SocketAddr> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let [openflow, http] = addresses[..] else { panic!("{role} does not start: {line:?}") };
-        Self { child, openflow, http }
+        Self { child, openflow, http, tls: certificates.map(tls::client) }
     }
 
     /// Bytes of memory that it has now.

@@ -48,6 +48,17 @@ pub(crate) fn quotient(what: &str, mut these: Vec<Duration>, mut those: Vec<Dura
     println!("  {what:30} p50 {:.3} x, p99 {:.3} x", at(50), at(99));
 }
 
+/// What TLS costs against plain TCP: of the rate, and at the median.
+pub(crate) fn cost([plain, tls]: [f64; 2], mut without: Vec<Duration>, mut with: Vec<Duration>) {
+    let median = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_nanos() as f64 / 1e3
+    };
+    let share = 100.0 * (1.0 - tls / plain);
+    let more = median(&mut with) - median(&mut without);
+    println!("TLS: {share:.1} % fewer new connections a second, {more:.1} µs more at the median");
+}
+
 /// How many of something the controller knows.
 pub(crate) fn count(controller: &Process, what: &str) -> usize {
     list(controller, what).len()

@@ -82,7 +82,7 @@ fn syns(network: &mut Network, controller: &Process, switches: usize, laps: u64)
 
 fn connect(to: &Process, switches: usize) -> Network {
     let ports = (1..).map(PortNo).take(PORTS).collect();
-    Network::connect(to.openflow, &vec![ports; switches], &[])
+    Network::connect(to, &vec![ports; switches], &[])
 }
 
 /// Each address is sent to once a lap; before a lap, `prepare` is called.

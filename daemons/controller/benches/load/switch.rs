@@ -1,15 +1,18 @@
 //! An emulated switch: its OpenFlow connection and counters of messages from the controller.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{self, ErrorKind};
+use std::net::TcpStream;
 
 use braid_openflow::{
     Capabilities, ControllerRole, Cookie, FlowModFlags, FlowRemoved, FlowRemovedReason, FlowStats, Hello,
     Kbps, List, Match, Message, MessageType, MultipartFlags, MultipartReply, Port, PortConfig, PortFeatures,
     PortState, ReplyBody, RequestBody, Role, Seconds, SwitchFeatures, TableId, Text, Xid, frame_length,
 };
+use braid_tls::{TlsStream, Transport};
 use braid_types::{DatapathId, MacAddr, PortNo};
+
+use crate::process::Process;
 
 const CHUNK: usize = 256 << 10;
 /// The table of streams, and the part of a cookie that holds the direction.
@@ -32,7 +35,7 @@ pub(crate) struct Told {
 
 pub(crate) struct Switch {
     pub(crate) dpid: DatapathId,
-    pub(crate) stream: TcpStream,
+    pub(crate) stream: Transport,
     ports: Vec<PortNo>,
     inbox: Vec<u8>,
     /// Bytes in the inbox: the front of a message that has not arrived as a whole.
@@ -53,9 +56,8 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    pub(crate) fn connect(to: SocketAddr, dpid: DatapathId, ports: Vec<PortNo>) -> Self {
-        let stream = TcpStream::connect(to).expect("OpenFlow port");
-        stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true)).expect("a socket");
+    pub(crate) fn connect(to: &Process, dpid: DatapathId, ports: Vec<PortNo>) -> Self {
+        let stream = open(to).expect("OpenFlow port");
         let mut switch = Self {
             dpid,
             stream,
@@ -105,6 +107,7 @@ impl Switch {
 
     /// Sends what is to be sent, as far as the other end reads.
     pub(crate) fn flush(&mut self) {
+        self.stream.flush().expect("a connection");
         let mut sent = 0;
         while sent < self.outbox.len() {
             match self.stream.write(&self.outbox[sent..]) {
@@ -117,7 +120,7 @@ impl Switch {
     }
 
     pub(crate) fn has_more_to_send(&self) -> bool {
-        !self.outbox.is_empty()
+        self.stream.wants_write(!self.outbox.is_empty())
     }
 
     /// The messages received since the last call.
@@ -238,6 +241,19 @@ impl Switch {
         }
         self.say(xid, &reply(MultipartFlags::NONE, ReplyBody::Flow(List::EMPTY)));
     }
+}
+
+/// A connection that does not block, whose handshake is done.
+fn open(to: &Process) -> io::Result<Transport> {
+    let stream = TcpStream::connect(to.openflow)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    let Some(config) = to.tls.clone() else { return Ok(Transport::Plain(stream)) };
+    let mut stream = TlsStream::connect(stream, config)?;
+    while !stream.handshake()? {
+        std::thread::yield_now();
+    }
+    Ok(Transport::Tls(Box::new(stream)))
 }
 
 fn features(datapath_id: DatapathId) -> SwitchFeatures {

@@ -14,13 +14,13 @@ pub(crate) type Accepted = (TcpStream, SocketAddr);
 const MAX_QUEUED_CONNECTIONS: usize = 64;
 
 /// Accepts connections into the queue until the task or the queue's receiver is dropped.
-pub(crate) async fn accept(listener: TcpListener, queue: mpsc::Sender<Accepted>) {
+pub(crate) async fn accept<T: From<Accepted>>(listener: TcpListener, queue: mpsc::Sender<T>) {
     loop {
         let accepted =
             listener.accept().await.and_then(|(stream, address)| Ok((stream.into_std()?, address)));
         match accepted {
             Ok(accepted) => {
-                if queue.send(accepted).await.is_err() {
+                if queue.send(accepted.into()).await.is_err() {
                     return;
                 }
             }
@@ -33,6 +33,6 @@ pub(crate) async fn accept(listener: TcpListener, queue: mpsc::Sender<Accepted>)
 }
 
 /// Both ends of the bounded queue of accepted connections.
-pub(crate) fn accept_queue() -> (mpsc::Sender<Accepted>, mpsc::Receiver<Accepted>) {
+pub(crate) fn accept_queue<T: From<Accepted>>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
     mpsc::channel(MAX_QUEUED_CONNECTIONS)
 }

@@ -1,19 +1,22 @@
 //! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
+use braid_tls::Transport;
 use braid_types::Time;
 use tracing::{debug, info, warn};
 
 use super::handshakes::Place;
+use super::identity::Identity;
 use super::outbox::Outbox;
 use super::poller::Wanted;
 use crate::clock::generation;
 use crate::engine::{Engine, JoinError};
+use crate::openflow_tls::ClaimError;
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
 const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
@@ -42,6 +45,8 @@ pub(super) enum ChannelError {
     Session(#[from] SessionError),
     #[error(transparent)]
     Join(#[from] JoinError),
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
     #[error("its handshake was not done when a newer connection needed the place")]
     Displaced,
     #[error("the switch does not read: too many bytes wait for it")]
@@ -56,6 +61,7 @@ impl ChannelError {
     fn threat(&self) -> Threat {
         match self {
             Self::Join(JoinError::Duplicate(duplicate)) => duplicate.threat(),
+            Self::Claim(claim) => claim.threat(),
             other => Threat::RefusedConnection { why: other.to_string() },
         }
     }
@@ -63,7 +69,9 @@ impl ChannelError {
 
 /// The connection of one switch.
 pub(super) struct Channel {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Transport,
+    /// What the switch proved about itself, until its claim is checked against it; `None` where TLS is off.
+    pub(super) identity: Option<Identity>,
     address: SocketAddr,
     session: Session,
     outbox: Rc<Outbox>,
@@ -86,13 +94,14 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn open(stream: TcpStream, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
+    pub(super) fn open(stream: Transport, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
         let (mut pending, rest) = (Vec::new(), Vec::new());
         let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        let (joined, checked, place, is_behind, sent) = (false, false, None, false, 0);
+        let (identity, joined, checked, place, is_behind, sent) = (None, false, false, None, false, 0);
         Self {
             stream,
+            identity,
             address,
             session,
             outbox,
@@ -109,12 +118,13 @@ impl Channel {
     }
 
     /// The events to wait for. A switch that does not read is not read from, until it does.
-    pub(super) const fn wants(&self) -> Wanted {
-        Wanted { read: self.pending.len() < MAX_UNSENT_BEFORE_READ_PAUSE, write: !self.pending.is_empty() }
+    pub(super) fn wants(&self) -> Wanted {
+        let write = self.stream.wants_write(!self.pending.is_empty());
+        Wanted { read: self.pending.len() < MAX_UNSENT_BEFORE_READ_PAUSE, write }
     }
 
     /// Whether complete messages wait that need no further read.
-    pub(super) const fn goes_on(&self) -> bool {
+    pub(super) fn goes_on(&self) -> bool {
         self.is_behind && self.wants().read
     }
 
@@ -182,6 +192,9 @@ impl Channel {
         message: &[u8],
     ) -> Result<(), ChannelError> {
         let event = self.session.handle_message(arrived_at, message, &mut self.pending)?;
+        if let Some(identity) = &mut self.identity {
+            identity.check(self.session.claimed_dpid())?;
+        }
         if !self.checked
             && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
         {
@@ -193,6 +206,9 @@ impl Channel {
             SessionEvent::Up(switch) => {
                 engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = true;
+                if let Some(identity) = &self.identity {
+                    identity.note_joined(switch.dpid, self.address.ip());
+                }
                 if let Some(why) = self.session.unusable() {
                     let dpid = tracing::field::display(switch.dpid);
                     warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
@@ -221,6 +237,7 @@ impl Channel {
             self.session.expect(xid, kind);
         }
         self.outbox.drain_into(&mut self.pending);
+        self.stream.flush()?;
         while self.sent < self.pending.len() {
             match self.stream.write(&self.pending[self.sent..]) {
                 Ok(written) => self.sent += written,
@@ -233,7 +250,7 @@ impl Channel {
             self.pending.drain(..self.sent);
             self.sent = 0;
         }
-        if self.outbox.is_closed() && self.pending.is_empty() {
+        if self.outbox.is_closed() && !self.wants().write {
             return Err(ChannelError::Stopped);
         }
         if self.outbox.is_overfull(self.pending.len()) { Err(ChannelError::Overfull) } else { Ok(()) }
@@ -243,9 +260,11 @@ impl Channel {
     pub(super) fn close(mut self, engine: &mut Engine, why: &ChannelError) {
         // A last message, such as an error, may still be pending.
         let _ = self.flush();
+        self.stream.close();
         let (address, dpid) = (self.address, self.joined.then(|| self.session.dpid()).flatten());
         if let Some(dpid) = dpid {
             engine.leave(dpid);
+            self.identity.iter().for_each(|identity| identity.note_left(dpid));
         }
         let dpid = dpid.map(tracing::field::display);
         match why {

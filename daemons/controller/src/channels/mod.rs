@@ -7,8 +7,10 @@
 mod accept;
 mod channel;
 mod handshakes;
+mod identity;
 mod outbox;
 mod poller;
+mod tls;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,19 +18,23 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::Threat;
+use braid_tls::Transport;
 use braid_types::Time;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tracing::warn;
 
 use crate::engine::Shared;
+use crate::openflow_tls::OpenFlowTls;
 use channel::{Channel, ChannelError};
 use handshakes::Handshakes;
+use identity::Identity;
 use outbox::Slot;
 use poller::Poller;
 
-pub(crate) use accept::{Accepted, accept, accept_queue};
+pub(crate) use accept::{accept, accept_queue};
 pub(crate) use outbox::{Filled, Outbox};
+pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
 const MAX_CHANNELS: usize = 6_144;
@@ -42,7 +48,8 @@ const READ_CHUNK: usize = 64 << 10;
 /// All open channels.
 pub(crate) struct Channels {
     engine: Shared,
-    accepted: mpsc::Receiver<Accepted>,
+    accepted: mpsc::Receiver<Incoming>,
+    tls: Option<OpenFlowTls>,
     poller: Poller,
     slots: Vec<Option<Channel>>,
     free: Vec<Slot>,
@@ -59,10 +66,15 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    pub(crate) fn new(engine: Shared, accepted: mpsc::Receiver<Accepted>) -> io::Result<Self> {
+    pub(crate) fn new(
+        engine: Shared,
+        accepted: mpsc::Receiver<Incoming>,
+        tls: Option<OpenFlowTls>,
+    ) -> io::Result<Self> {
         Ok(Self {
             engine,
             accepted,
+            tls,
             poller: Poller::new()?,
             slots: Vec::new(),
             free: Vec::new(),
@@ -96,7 +108,7 @@ impl Channels {
         let next = self.due.first().map(|(at, _)| at.since(self.engine.borrow().now()));
         let filled = self.filled.clone();
         tokio::select! {
-            Some((stream, address)) = self.accepted.recv() => self.open(stream, address),
+            Some(incoming) = self.accepted.recv() => self.take(incoming),
             // The next poll reports an error again.
             _ = self.poller.some() => {}
             () = filled.some() => {}
@@ -108,8 +120,8 @@ impl Channels {
     /// Runs one turn. Returns whether there was anything to do.
     fn turn(&mut self) -> io::Result<bool> {
         // New connections are accepted however busy the others are.
-        while let Ok((stream, address)) = self.accepted.try_recv() {
-            self.open(stream, address);
+        while let Ok(incoming) = self.accepted.try_recv() {
+            self.take(incoming);
         }
         self.served.clear();
         self.poller.look(&mut self.served)?;
@@ -182,7 +194,17 @@ impl Channels {
         }
     }
 
-    fn open(&mut self, stream: std::net::TcpStream, address: std::net::SocketAddr) {
+    fn take(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Open { transport, address, certificate } => {
+                let identity = self.tls.clone().map(|tls| Identity::new(tls, certificate));
+                self.open(transport, address, identity);
+            }
+            Incoming::Refused { address, why } => self.refuse(address, &why),
+        }
+    }
+
+    fn open(&mut self, stream: Transport, address: std::net::SocketAddr, identity: Option<Identity>) {
         let admitted = self.engine.borrow().check_address(address);
         if let Err(error) = admitted {
             return self.refuse(address, &error.to_string());
@@ -197,13 +219,17 @@ impl Channels {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);
         let mut channel = Channel::open(stream, address, outbox, now);
+        channel.identity = identity;
         channel.due = now + TICK;
         channel.place = Some(self.handshakes.begin(address.ip(), slot));
         self.due.insert((channel.due, slot));
-        let added = channel.stream.set_nodelay(true);
+        let added = channel.stream.set_nodelay();
         let added = added.and_then(|()| self.poller.add(&channel.stream, slot, channel.wanted));
         if slot == self.slots.len() {
             self.slots.push(None);
+        }
+        if channel.stream.may_have_unread() {
+            self.behind.push(slot);
         }
         self.slots[slot] = Some(channel);
         if let Err(why) = added {

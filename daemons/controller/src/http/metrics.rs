@@ -10,10 +10,12 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use super::certificate_metrics::Certificates;
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use super::problem::Problem;
 use super::replica::{Replica, Tables};
+use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
 
 /// The values at one moment.
@@ -31,17 +33,22 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     get, path = "/metrics",
     responses((status = 200, body = String, content_type = "application/openmetrics-text"))
 )]
-pub(super) async fn metrics(State(replica): State<Replica>) -> Result<Response, Problem> {
+pub(super) async fn metrics(
+    State((replica, tls)): State<(Replica, Option<OpenFlowTls>)>,
+) -> Result<Response, Problem> {
     replica.refresh(LISTS).await?;
-    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], replica.read(encode)).into_response())
+    let certificates = Certificates(tls.iter().flat_map(OpenFlowTls::expiries).collect());
+    let body = replica.read(|tables| encode(tables, certificates));
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())
 }
 
 /// Everything in the OpenMetrics text format.
-fn encode(tables: &Tables) -> String {
+fn encode(tables: &Tables, certificates: Certificates) -> String {
     let mut registry = Registry::with_prefix("braid");
     registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
     registry.register_collector(Box::new(Links::take(&tables.links)));
     registry.register_collector(Box::new(Edges::take(&tables.edges)));
+    registry.register_collector(Box::new(certificates));
     let mut body = String::new();
     // Writing to a String does not fail.
     let _ = text::encode(&mut body, &registry);

@@ -5,6 +5,7 @@ mod answers;
 mod assignments;
 mod body;
 mod capacity;
+mod certificate_metrics;
 mod connections;
 mod credentials;
 mod edge_metrics;
@@ -54,6 +55,7 @@ use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
 use crate::notices::NoticeReceiver;
+use crate::openflow_tls::OpenFlowTls;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
 use connections::Limited;
@@ -102,6 +104,7 @@ struct Desk {
     live: Live,
     agents: Agents,
     testbed: Option<Arc<dyn Testbed>>,
+    openflow_tls: Option<OpenFlowTls>,
 }
 
 /// Serves clients on a thread of its own; returns what they ask.
@@ -111,13 +114,15 @@ pub(crate) fn serve(
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
     notices: NoticeReceiver,
+    openflow_tls: Option<OpenFlowTls>,
 ) -> io::Result<Asked> {
     let (questions, asked) = mpsc::channel(MAX_WAITING);
     let (copies, copies_asked) = mpsc::channel(1);
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
     let (replica, renewal) = Replica::new(copies);
-    let desk = Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed };
+    let desk =
+        Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed, openflow_tls };
     thread::Builder::new().name("http".to_owned()).spawn(move || {
         give_way();
         if let Err(error) = runtime.block_on(run(listeners, access, desk, (renewal, notices))) {
@@ -163,11 +168,11 @@ async fn run(
 
 /// Every route of the API, each described where it is handled.
 fn api(desk: Desk) -> OpenApiRouter {
-    let Desk { questions, replica, live, agents, testbed } = desk;
+    let Desk { questions, replica, live, agents, testbed, openflow_tls } = desk;
     OpenApiRouter::new()
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
-        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state(replica))
+        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls)))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))

@@ -11,6 +11,7 @@ mod live;
 mod misbehaviour;
 mod network;
 mod openapi;
+mod openflow_tls;
 mod paths;
 mod policy;
 mod process;

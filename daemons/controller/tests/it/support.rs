@@ -22,6 +22,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
     Config {
         openflow: Listen::Address(openflow),
+        openflow_tls: None,
         http,
         record,
         agents: Agents::default(),

@@ -5,3 +5,4 @@ mod connecting;
 mod groups;
 mod ofctl;
 mod support;
+mod tls;

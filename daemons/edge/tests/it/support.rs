@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, spawn};
 
-use braid_edge::{Edge, Options};
+use braid_edge::{ControllerOption, Edge, Options};
 use braid_types::DatapathId;
 
 /// An edge without interfaces, which needs no rights, until it is dropped.
@@ -21,7 +21,19 @@ impl Running {
     pub(crate) fn start(controllers: Vec<SocketAddr>) -> Self {
         let listen = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let (ports, uplinks, tunnels) = (Vec::new(), Vec::new(), Vec::new());
-        let options = Options { dpid: DatapathId(0x2a), ports, uplinks, tunnels, listen, controllers };
+        let controllers = controllers.into_iter().map(|address| ControllerOption { address, tls: false });
+        Self::start_with(Options {
+            dpid: DatapathId(0x2a),
+            ports,
+            uplinks,
+            tunnels,
+            listen,
+            controllers: controllers.collect(),
+            credentials: None,
+        })
+    }
+
+    pub(crate) fn start_with(options: Options) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let (ready, address) = channel();

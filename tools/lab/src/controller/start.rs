@@ -11,6 +11,7 @@ use braid_topology::export;
 
 use super::{ControllerAddresses, ControllerSettings};
 use crate::agents::{self, Reception};
+use crate::certificates::Certificates;
 use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn start(
     lab: &Deployed,
     scenario: &Scenario,
-    settings: &ControllerSettings,
+    (settings, certificates): (&ControllerSettings, Option<&Certificates>),
     interrupt: &Interrupt,
 ) -> Result<ControllerAddresses, LabError> {
     let (output, log) = (lab.folder.log().join("controller.out"), lab.folder.log().join("controller.log"));
@@ -35,6 +36,7 @@ pub(crate) fn start(
     // What would be stdout is a socket where there are agents, so that the shell has to open the file.
     let out = create(&output)?;
     let tool = tool(lab, settings, &files, (reception.as_ref(), &output));
+    let tool = tool.args(certificates.into_iter().flat_map(tls_options));
     let stdout = reception.map_or(Stdio::from(out), |it| OwnedFd::from(it.listener).into());
     let mut child = { tool }.spawn(listener, stdout, create(&log)?.into())?;
     let ready = interrupt.poll(PATIENCE, || match first_line(&output) {
@@ -73,6 +75,13 @@ fn tool(
         Some(record) => tool.arg("--record").arg(record),
         None => tool,
     }
+}
+
+fn tls_options(certificates: &Certificates) -> Vec<String> {
+    let mut options = certificates.controller.options("--openflow-tls");
+    options.push("--openflow-tls=required".to_owned());
+    options.push(format!("--openflow-identities={}", certificates.identities.display()));
+    options
 }
 
 /// What the controller is to read.

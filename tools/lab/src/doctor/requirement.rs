@@ -131,6 +131,14 @@ pub(super) const PROGRAMS: &[(Requirement, &[&str])] = &[
     (Requirement::needed("ping", "seeing that hosts reach each other", Install("iputils-ping")), SHORT),
     (Requirement::needed("iperf3", "traffic", Install("iperf3")), LONG),
     (Requirement::needed("mptcpize", "MPTCP for programs that do not know it", Install("mptcpize")), LONG),
+    (
+        Requirement::optional(
+            "ovs-pki",
+            "certificates for OpenFlow over TLS outside of labs",
+            Install("openvswitch-common"),
+        ),
+        LONG,
+    ),
     (Requirement::optional("tcpdump", "capturing packets", Install("tcpdump")), LONG),
     (Requirement::optional("tshark", "reading captures", Install("tshark")), LONG),
 ];

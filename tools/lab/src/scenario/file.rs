@@ -18,6 +18,9 @@ pub(super) struct File {
     pub scenario: Spanned<String>,
     #[serde(default)]
     pub description: String,
+    /// Whether all OpenFlow connections are TLS.
+    #[serde(default)]
+    pub tls: bool,
     pub topology: Topology,
     pub traffic: Option<Traffic>,
     #[serde(default)]

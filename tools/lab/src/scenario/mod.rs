@@ -39,6 +39,9 @@ pub struct Scenario {
     pub name: String,
     /// Its description.
     pub description: String,
+    /// Whether all OpenFlow connections are TLS.
+    #[serde(default)]
+    pub tls: bool,
     /// The network.
     pub topology: Topology,
     /// The traffic; a network that is only deployed needs none.

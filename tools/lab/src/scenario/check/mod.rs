@@ -38,6 +38,7 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     problems.into_result(Scenario {
         name,
         description,
+        tls: file.tls,
         topology,
         traffic,
         variants,

@@ -1,0 +1,143 @@
+//! OpenFlow over TLS: credentials that can be read again, the identities of switches, and the end of certificates.
+
+mod expiry;
+mod identities;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use braid_tls::{CredentialPaths, Credentials, CredentialsError, PeerCertificate};
+use braid_types::DatapathId;
+use tokio_rustls::rustls::ServerConfig;
+
+pub(crate) use expiry::{Expiry, follow};
+pub(crate) use identities::ClaimError;
+pub use identities::{IdentityFileError, SwitchIdentities};
+
+/// Which OpenFlow connections are TLS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TlsMode {
+    /// All of them.
+    Required,
+    /// Those that begin with a TLS handshake; for the time in which switches change over.
+    Optional,
+    /// None.
+    #[default]
+    Off,
+}
+
+/// The text is not a mode.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is not one of required, optional, off")]
+pub struct TlsModeError(String);
+
+impl FromStr for TlsMode {
+    type Err = TlsModeError;
+
+    fn from_str(text: &str) -> Result<Self, TlsModeError> {
+        match text {
+            "required" => Ok(Self::Required),
+            "optional" => Ok(Self::Optional),
+            "off" => Ok(Self::Off),
+            other => Err(TlsModeError(other.to_owned())),
+        }
+    }
+}
+
+/// Errors of the files of OpenFlow over TLS.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenFlowTlsError {
+    /// The certificate, the key or the authority.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// The certificate and the key, for a server.
+    #[error("{}: {why}", file.display())]
+    Server {
+        /// The certificate's file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The identities of switches.
+    #[error(transparent)]
+    Identities(#[from] IdentityFileError),
+}
+
+/// OpenFlow over TLS, shared by the threads that need it. Its files can be read again.
+#[derive(Clone, Debug)]
+pub struct OpenFlowTls(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    is_required: bool,
+    paths: CredentialPaths,
+    current: RwLock<Current>,
+    identities: SwitchIdentities,
+    connected: expiry::Connected,
+}
+
+/// What the files said when they were last read.
+#[derive(Debug)]
+struct Current {
+    own: PeerCertificate,
+    authority: PeerCertificate,
+    server: Arc<ServerConfig>,
+}
+
+impl OpenFlowTls {
+    /// Reads the credentials. Other connections than TLS are served too unless it `is_required`.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or used.
+    pub fn read(
+        is_required: bool,
+        paths: CredentialPaths,
+        identities: SwitchIdentities,
+    ) -> Result<Self, OpenFlowTlsError> {
+        let current = RwLock::new(Current::read(&paths)?);
+        let connected = expiry::Connected::default();
+        Ok(Self(Arc::new(Inner { is_required, paths, current, identities, connected })))
+    }
+
+    /// Reads all files again, for new connections. After an error everything is as before.
+    fn reload(&self) -> Result<(), OpenFlowTlsError> {
+        let current = Current::read(&self.0.paths)?;
+        self.0.identities.reload()?;
+        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+        Ok(())
+    }
+
+    pub(crate) fn is_required(&self) -> bool {
+        self.0.is_required
+    }
+
+    /// The configuration of a new connection.
+    pub(crate) fn server(&self) -> Arc<ServerConfig> {
+        self.0.current.read().unwrap_or_else(PoisonError::into_inner).server.clone()
+    }
+
+    /// Whether a switch with this certificate, or without one, may be this datapath.
+    pub(crate) fn check_claim(
+        &self,
+        certificate: Option<&PeerCertificate>,
+        dpid: DatapathId,
+    ) -> Result<(), ClaimError> {
+        match certificate {
+            Some(certificate) => self.0.identities.check(&certificate.names, dpid),
+            None => self.0.identities.check_without_certificate(dpid),
+        }
+    }
+}
+
+impl Current {
+    fn read(paths: &CredentialPaths) -> Result<Self, OpenFlowTlsError> {
+        let credentials = Credentials::read(paths)?;
+        let (own, authority, server) =
+            (credentials.own.clone(), credentials.authority.clone(), credentials.server());
+        let file = paths.certificate.clone();
+        let server = server.map_err(|error| OpenFlowTlsError::Server { file, why: error.to_string() })?;
+        Ok(Self { own, authority, server })
+    }
+}
