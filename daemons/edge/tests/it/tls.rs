@@ -74,7 +74,7 @@ fn first_message(stream: &mut TlsStream) -> MessageType {
         match stream.read(&mut room) {
             Ok(length) => return Message::decode(&room[..length]).unwrap().1.message_type(),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(1))
+                std::thread::sleep(Duration::from_millis(1));
             }
             Err(error) => panic!("{error}"),
         }
