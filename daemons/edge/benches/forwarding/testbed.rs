@@ -168,7 +168,15 @@ impl Running {
             let ports = ["hst=1", "p1=2", "p2=3"].map(|port| port.parse().expect("a port")).into();
             let listen = vec![controller::LISTENER];
             let (uplinks, tunnels, controllers) = (Vec::new(), Vec::new(), Vec::new());
-            let options = Options { dpid: DatapathId(dpid), ports, uplinks, tunnels, listen, controllers };
+            let options = Options {
+                dpid: DatapathId(dpid),
+                ports,
+                uplinks,
+                tunnels,
+                listen,
+                controllers,
+                credentials: None,
+            };
             let mut edge = Edge::new(&options).expect("an edge");
             ready.send(gettid().as_raw_nonzero().get()).expect("somebody waits");
             edge.run_while(|| !flag.load(Ordering::Relaxed)).expect("an edge that runs");
