@@ -1,5 +1,7 @@
 //! The context of a machine while it handles an event: time, settings, topology, path sets and the command batch.
 
+use std::time::Duration;
+
 use braid_packet::{Frame, Payload};
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
@@ -9,7 +11,13 @@ use crate::counters::Counters;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
 use crate::settings::Settings;
+use crate::stalls::Stalls;
 use crate::writer::RuleWriter;
+
+/// The controller is overloaded if it did not listen for this long
+const OVERLOAD: Duration = Duration::from_secs(3);
+/// of the last seconds.
+const OVERLOAD_WINDOW: Duration = Duration::from_secs(4);
 
 /// The state shared by all machines, the time, and the command batch, while an event is handled.
 pub(crate) struct Context<'a> {
@@ -18,6 +26,7 @@ pub(crate) struct Context<'a> {
     pub(crate) topology: &'a mut Topology,
     pub(crate) paths: &'a mut PathCache,
     pub(crate) counters: &'a mut Counters,
+    pub(crate) stalls: &'a Stalls,
     pub(crate) out: RuleWriter<'a>,
 }
 
@@ -31,8 +40,20 @@ impl Context<'_> {
             topology: self.topology,
             paths: self.paths,
             counters: self.counters,
+            stalls: self.stalls,
             out: RuleWriter { commands, installed, protections, spare },
         }
+    }
+
+    /// For how long the controller has listened since `earlier`: silence is judged by this, not by the clock.
+    pub(crate) fn listened(&self, earlier: Time) -> Duration {
+        self.stalls.listened(self.now, earlier)
+    }
+
+    /// Whether the controller has hardly listened lately: it does only what cannot wait.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        let start = self.now - OVERLOAD_WINDOW;
+        self.now.since(start).saturating_sub(self.listened(start)) >= OVERLOAD
     }
 
     /// Sends a packet directly to the port of its host.

@@ -21,6 +21,7 @@
 
 mod admission;
 mod brain;
+mod coalesce;
 mod command;
 mod context;
 mod cookie;
@@ -46,6 +47,7 @@ mod routing;
 mod session;
 mod settings;
 mod spray;
+mod stalls;
 mod streams;
 mod threat;
 pub mod view;

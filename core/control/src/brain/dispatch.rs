@@ -1,5 +1,7 @@
 //! Dispatch of events from switches and of requests to the machines.
 
+use std::time::Duration;
+
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use super::Brain;
@@ -25,6 +27,7 @@ macro_rules! context {
             topology: &mut $dispatch.brain.topology,
             paths: &mut $dispatch.brain.paths,
             counters: &mut $dispatch.brain.counters,
+            stalls: &$dispatch.brain.stalls,
             out: crate::writer::RuleWriter {
                 commands: $dispatch.out,
                 installed: &mut $dispatch.brain.installed,
@@ -124,6 +127,7 @@ impl Dispatch<'_> {
                 self.brain.requests.handle_request(on, *ticket, request);
             }
             Event::Policy { text } => self.brain.streams.set_policy(text),
+            Event::Stalled { time } => self.on_stall(*time),
             Event::Tick => self.tick(),
         }
         self.follow_graph();
@@ -171,6 +175,13 @@ impl Dispatch<'_> {
         self.brain.discovery.handle_switch_down(&mut context!(self), dpid);
         self.drain_discovery();
         self.out.notice(Notice::SwitchLeft { dpid });
+    }
+
+    /// The controller could not listen: nobody was silent meanwhile, and less is sent.
+    fn on_stall(&mut self, time: Duration) {
+        self.brain.counters.stalled += time;
+        self.brain.stalls.note(self.now, time);
+        self.brain.discovery.handle_stall();
     }
 
     fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {
