@@ -1,5 +1,7 @@
 //! Requests that change something, and single values.
 
+use std::collections::BTreeMap;
+
 use braid_api::{
     Advice, AdviceRequest, Assigned, Assignment, Connection, Done, Ended, NewAssignment, Placed,
     PlacedStream, PortParameters, Requester,
@@ -48,6 +50,16 @@ impl Client {
     /// Asks which subflows a connection of this host shall have; their rules are in place then.
     pub fn advise(&self, request: &AdviceRequest) -> Result<Advice, Error> {
         self.submit("POST", "advice", request)
+    }
+
+    /// The metrics without labels, by name.
+    pub fn totals(&self) -> Result<BTreeMap<String, f64>, Error> {
+        let text = self.send("GET", "/metrics?totals=true", "")?;
+        let values = text.lines().filter_map(|line| {
+            let (name, value) = line.split_once(' ').filter(|(name, _)| !name.contains(['{', '#']))?;
+            Some((name.to_owned(), value.trim().parse().ok()?))
+        });
+        Ok(values.collect())
     }
 
     /// The value of a metric without labels; `None` if there is no such metric.

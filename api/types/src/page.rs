@@ -35,6 +35,15 @@ pub struct PageParameters {
     pub cursor: Option<String>,
 }
 
+/// The metrics that are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct MetricsParameters {
+    /// Only the totals, without those of each link and edge; false by default
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub totals: Option<bool>,
+}
+
 /// Defines the pages of a list.
 macro_rules! pages {
     ($(#[doc = $doc:literal])* $page:ident, $name:ident: $item:ty) => {

@@ -1,4 +1,6 @@
-//! `braid openflow`: messages decoded from hexadecimal digits or captures.
+//! `braid openflow`: messages decoded from hexadecimal digits or captures, and loads for controllers.
+
+mod load;
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write, stdin};
@@ -23,6 +25,12 @@ pub(crate) enum Command {
     /// printed, and the exit code is 1. A line with `note` describes bytes without a message, such as those before the
     /// start of the capture.
     Decode(Decode),
+    /// Load a controller with emulated switches and hosts
+    ///
+    /// Works with any OpenFlow 1.3 controller. Each switch is a connection of its own from this machine. All loads have finite
+    /// length and end with a summary.
+    #[command(subcommand)]
+    Load(load::Command),
 }
 
 #[derive(clap::Args)]
@@ -42,7 +50,13 @@ pub(crate) struct Decode {
 }
 
 pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
-    let Command::Decode(decode) = command;
+    match command {
+        Command::Decode(args) => decode(args),
+        Command::Load(command) => load::execute(command),
+    }
+}
+
+fn decode(decode: &Decode) -> anyhow::Result<()> {
     let style = if decode.pretty { Style::Outline } else { Style::Lines };
     let mut failed = 0;
     output::stream(|out| {

@@ -1,5 +1,7 @@
 //! The context of a machine while it handles an event: time, settings, topology, path sets and the command batch.
 
+use std::time::Duration;
+
 use braid_packet::{Frame, Payload};
 use braid_planner::EffectivePolicy;
 use braid_steering::Policies;
@@ -12,7 +14,13 @@ use crate::counters::Counters;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
 use crate::settings::Settings;
+use crate::stalls::Stalls;
 use crate::writer::RuleWriter;
+
+/// The controller is overloaded if it did not listen for this long
+const OVERLOAD: Duration = Duration::from_secs(3);
+/// of the last seconds.
+const OVERLOAD_WINDOW: Duration = Duration::from_secs(4);
 
 /// The state shared by all machines, the time, and the command batch, while an event is handled.
 pub(crate) struct Context<'a> {
@@ -23,6 +31,7 @@ pub(crate) struct Context<'a> {
     pub(crate) policies: &'a Policies,
     pub(crate) tokens: &'a mut BarrierTokens,
     pub(crate) counters: &'a mut Counters,
+    pub(crate) stalls: &'a Stalls,
     pub(crate) out: RuleWriter<'a>,
 }
 
@@ -38,6 +47,7 @@ impl Context<'_> {
             policies: self.policies,
             tokens: self.tokens,
             counters: self.counters,
+            stalls: self.stalls,
             out: RuleWriter { commands, installed, protections, spare },
         }
     }
@@ -45,6 +55,17 @@ impl Context<'_> {
     /// The policy of a connection.
     pub(crate) fn policy_of(&self, tuple: &FiveTuple) -> EffectivePolicy {
         EffectivePolicy::new(self.policies.of(tuple), &self.settings.policy_defaults())
+    }
+
+    /// For how long the controller has listened since `earlier`: silence is judged by this, not by the clock.
+    pub(crate) fn listened(&self, earlier: Time) -> Duration {
+        self.stalls.listened(self.now, earlier)
+    }
+
+    /// Whether the controller has hardly listened lately: it does only what cannot wait.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        let start = self.now - OVERLOAD_WINDOW;
+        self.now.since(start).saturating_sub(self.listened(start)) >= OVERLOAD
     }
 
     /// Sends a packet directly to the port of its host.

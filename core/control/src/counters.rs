@@ -1,5 +1,7 @@
 //! Counters for metrics.
 
+use std::time::Duration;
+
 /// Counts since the start, for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -21,6 +23,10 @@ pub struct Counters {
     pub packets_over_limit: u64,
     /// Alarms raised.
     pub alarms: u64,
+    /// Directed links lost, for any reason.
+    pub links_lost: u64,
+    /// The time in which the controller could not listen to switches.
+    pub stalled: Duration,
 }
 
 /// Counts of what the brain holds, for metrics.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
@@ -130,6 +131,12 @@ pub enum Event<'a> {
         ticket: Ticket,
         /// The request.
         request: Request,
+    },
+    /// The controller could not listen for this long: it was busy, or had no processor. What switches sent
+    /// meanwhile is late through no fault of theirs, and this time counts as nobody's silence.
+    Stalled {
+        /// The time, which is over or goes on.
+        time: Duration,
     },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
     Tick,

@@ -22,6 +22,7 @@
 mod admission;
 mod barrier;
 mod brain;
+mod coalesce;
 mod command;
 mod context;
 mod cookie;
@@ -48,6 +49,7 @@ mod routing;
 mod session;
 mod settings;
 mod spray;
+mod stalls;
 mod streams;
 mod threat;
 pub mod view;

@@ -284,7 +284,8 @@ impl Topology {
         if link.src == link.dst { Err(TopologyError::SelfLink(link.src)) } else { Ok(()) }
     }
 
-    fn sources_into(&self, dst: SwitchPort) -> impl Iterator<Item = SwitchPort> {
+    /// The ports whose links arrive at this port, in order.
+    pub fn sources_into(&self, dst: SwitchPort) -> impl Iterator<Item = SwitchPort> {
         let last = SwitchPort::new(DatapathId(u64::MAX), PortNo::ANY);
         let range = (dst, SwitchPort::new(DatapathId(0), PortNo(0)))..=(dst, last);
         self.arriving.range(range).map(|(_, src)| *src)

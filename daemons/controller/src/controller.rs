@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use braid_control::{Event, Settings};
+use braid_control::Settings;
 use braid_packet::lldp::ProbeKey;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Builder;
@@ -273,9 +273,7 @@ async fn tick(engine: Shared) {
             // The brain asks to be called sooner than before.
             () = woken.notified() => continue,
         }
-        let mut engine = engine.borrow_mut();
-        let now = engine.now();
-        engine.handle(now, &Event::Tick);
+        engine.borrow_mut().tick();
     }
 }
 

@@ -13,6 +13,7 @@ use braid_types::{DatapathId, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
+use crate::attention::Attention;
 use crate::channels::Outbox;
 use crate::clock::Clock;
 use crate::log;
@@ -25,6 +26,7 @@ use braid_recording::Recorder;
 /// The brain, and the outbox of every switch. All on one thread.
 pub(crate) struct Engine {
     clock: Clock,
+    attention: Attention,
     brain: Brain,
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
@@ -82,6 +84,7 @@ impl Engine {
     pub(crate) fn new(clock: Clock, settings: Settings, recorder: Option<Recorder>) -> Self {
         Self {
             clock,
+            attention: Attention::new(clock.now()),
             encoder: Encoder::new(settings.stream_idle),
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
@@ -124,6 +127,36 @@ impl Engine {
 
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// A round of reading begins. Tells the brain of delays before it sees what was delayed.
+    pub(crate) fn begin_round(&mut self) -> Time {
+        let now = self.now();
+        self.report_stall(now);
+        now
+    }
+
+    /// The round that began at this time has read what was there then.
+    pub(crate) fn end_round(&mut self, began: Time) {
+        self.attention.note_round(began);
+    }
+
+    /// The time so far in which the controller did not get to listen.
+    pub(crate) const fn stalled(&self) -> Duration {
+        self.attention.reported()
+    }
+
+    /// Lets the brain do what is due.
+    pub(crate) fn tick(&mut self) {
+        let now = self.now();
+        self.report_stall(now);
+        self.handle(now, &Event::Tick);
+    }
+
+    fn report_stall(&mut self, now: Time) {
+        if let Some(time) = self.attention.take_stall(now) {
+            self.handle(now, &Event::Stalled { time });
+        }
     }
 
     /// Notified when the brain asks to be called sooner than [`until_wake`](Self::until_wake) last returned.

@@ -7,6 +7,7 @@
 
 mod access;
 mod agents;
+mod attention;
 mod channels;
 mod clock;
 mod controller;

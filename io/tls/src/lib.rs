@@ -16,5 +16,6 @@ mod verifier;
 pub use certificate::PeerCertificate;
 pub use credentials::{CredentialPaths, Credentials, CredentialsError};
 pub use failure::{Role, explain};
+pub use rustls::ClientConfig;
 pub use stream::TlsStream;
 pub use transport::Transport;

@@ -2967,7 +2967,10 @@ export interface operations {
     };
     metrics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only the totals, without those of each link and edge; false by default */
+                totals?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

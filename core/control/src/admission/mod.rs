@@ -82,9 +82,10 @@ impl Admission {
         may
     }
 
-    /// Whether one more stream from a port may get its own path, which costs rules.
+    /// Whether one more stream from a port may get its own path, which costs rules. None may while the controller
+    /// is overloaded: they take the default path.
     pub(crate) fn admit_stream(&mut self, cx: &mut Context<'_>, at: SwitchPort) -> bool {
-        let may = self.limits.take_stream(cx, at);
+        let may = !cx.is_overloaded() && self.limits.take_stream(cx, at);
         cx.counters.streams_over_limit += u64::from(!may);
         may
     }

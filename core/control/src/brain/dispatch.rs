@@ -1,6 +1,7 @@
 //! Dispatch of events from switches and of requests to the machines.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use braid_steering::Policies;
 use braid_types::{DatapathId, SwitchPort, Time};
@@ -34,6 +35,7 @@ macro_rules! context {
             policies: &$dispatch.brain.policies,
             tokens: &mut $dispatch.brain.tokens,
             counters: &mut $dispatch.brain.counters,
+            stalls: &$dispatch.brain.stalls,
             out: crate::writer::RuleWriter {
                 commands: $dispatch.out,
                 installed: &mut $dispatch.brain.installed,
@@ -137,6 +139,7 @@ impl Dispatch<'_> {
                 self.brain.requests.handle_request(on, *ticket, request);
             }
             Event::Policy { text } => self.on_policy(text),
+            Event::Stalled { time } => self.on_stall(*time),
             Event::Tick => self.tick(),
         }
         self.follow_graph();
@@ -190,6 +193,13 @@ impl Dispatch<'_> {
         if let Ok(policies) = Policies::parse(text) {
             self.brain.policies = Arc::new(policies);
         }
+    }
+
+    /// The controller could not listen: nobody was silent meanwhile, and less is sent.
+    fn on_stall(&mut self, time: Duration) {
+        self.brain.counters.stalled += time;
+        self.brain.stalls.note(self.now, time);
+        self.brain.discovery.handle_stall();
     }
 
     fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {

@@ -19,6 +19,10 @@ use crate::streams::NetworkChange;
 
 impl Dispatch<'_> {
     pub(super) fn tick(&mut self) {
+        // Reconciliation compares rules with the present links.
+        if self.brain.installed.is_settling() && self.brain.follow_at().is_some() {
+            self.follow_now();
+        }
         reconciliation!(self).handle_timeout();
         self.tick_discovery();
         self.brain.hosts.handle_timeout(&mut host_deps!(self));
@@ -38,14 +42,24 @@ impl Dispatch<'_> {
         }
     }
 
-    /// Brings paths, labels, routes and streams in line with the graph if it has changed.
+    /// Brings paths, labels, routes and streams in line with the graph if it has changed. In large networks,
+    /// changes are collected for a while.
     ///
     /// New measurements move no path in use. Only default paths follow them, where the path weight is
     /// measured.
     pub(super) fn follow_graph(&mut self) {
-        if self.brain.topology.version() == self.brain.paths.graph().version() {
+        if self.brain.follow_at().is_none_or(|at| at > self.now) {
             return;
         }
+        self.follow_now();
+    }
+
+    fn follow_now(&mut self) {
+        let links = self.brain.topology.links().len();
+        if std::mem::take(&mut self.brain.has_losses) {
+            self.brain.losses.note_done(self.now, links);
+        }
+        self.brain.growth.note_done(self.now, links);
         self.brain.paths.set_graph(self.brain.topology.graph());
         let structure = self.brain.topology.structure();
         if std::mem::replace(&mut self.brain.followed, structure) != structure {
@@ -176,6 +190,8 @@ impl Dispatch<'_> {
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
+                    self.brain.has_losses = true;
+                    self.brain.counters.links_lost += 1;
                     self.out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }
                 Change::HostAdded { at, .. } => self.brain.discovery.handle_host_seen(*at),

@@ -15,6 +15,7 @@ use braid_types::Time;
 
 use crate::admission::Admission;
 use crate::barrier::BarrierTokens;
+use crate::coalesce::Coalesced;
 use crate::command::Commands;
 use crate::counters::Counters;
 use crate::discovery::Discovery;
@@ -30,6 +31,7 @@ use crate::reservations::Reservations;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
+use crate::stalls::Stalls;
 use crate::streams::Streams;
 use crate::writer::Protections;
 use dispatch::Dispatch;
@@ -61,6 +63,13 @@ pub struct Brain {
     streams: Streams,
     counters: Counters,
     labels_reviewed_at: Time,
+    stalls: Stalls,
+    /// When to follow new links and measurements,
+    growth: Coalesced,
+    /// and when to follow lost links, which has less time.
+    losses: Coalesced,
+    /// Whether links were lost that are still in the graph.
+    has_losses: bool,
     /// The version of the topology's structure that labels, routes and streams reflect.
     followed: u64,
     admission: Admission,
@@ -95,6 +104,10 @@ impl Brain {
             spare: Commands::default(),
             counters: Counters::default(),
             labels_reviewed_at: Time::ZERO,
+            stalls: Stalls::default(),
+            growth: Coalesced::default(),
+            losses: Coalesced::default(),
+            has_losses: false,
             followed: 0,
             admission: Admission::default(),
             requests: Requests::default(),
@@ -110,7 +123,15 @@ impl Brain {
 
     /// When [`Event::Tick`] has work next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
-        let times = [self.fabric.wake_at(), self.streams.wake_at(), self.requests.wake_at()];
+        let times =
+            [self.fabric.wake_at(), self.streams.wake_at(), self.requests.wake_at(), self.follow_at()];
         times.into_iter().flatten().min()
+    }
+
+    /// When the graph follows the topology; `None` if it has.
+    fn follow_at(&self) -> Option<Time> {
+        let is_behind = self.topology.version() != self.paths.graph().version();
+        let losses = self.has_losses.then(|| self.losses.next());
+        is_behind.then(|| losses.map_or(self.growth.next(), |losses| losses.min(self.growth.next())))
     }
 }

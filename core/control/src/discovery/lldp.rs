@@ -9,6 +9,7 @@ use braid_topology::Link;
 use braid_types::{PortNo, SwitchPort, Time};
 
 use super::Discovery;
+use super::pace::Intervals;
 use crate::context::Context;
 use crate::measurement::Measurement;
 use crate::threat::Threat;
@@ -57,9 +58,12 @@ impl Discovery {
     }
 
     /// Whether the frame is news: not if it is late, or if its port or switch was removed meanwhile.
+    ///
+    /// A late frame proves nothing and is no alarm, since switches and links can be slow. Time in which this
+    /// controller did not listen makes no frame late.
     fn is_fresh(
         &mut self,
-        cx: &Context<'_>,
+        cx: &mut Context<'_>,
         src: SwitchPort,
         at: SwitchPort,
         sent_at: Time,
@@ -67,21 +71,24 @@ impl Discovery {
         if sent_at > cx.now {
             return Err(Threat::ForgedProbe { why: "it is dated in the future".to_owned() });
         }
-        let is_old = cx.now.since(sent_at) > cx.settings.link_timeout;
+        let is_late = cx.listened(sent_at) > Intervals::of(cx.settings, self.ports.len()).timeout;
         // A busy switch sends frames late.
-        if is_old && cx.topology.link_at(src).is_some_and(|link| link.dst == at) {
+        if is_late && cx.topology.link_at(src).is_some_and(|link| link.dst == at) {
             return Ok(false);
         }
         let Some(state) = self.ports.get_mut(src) else {
             // Frames that measure round trips name a reserved port, never a physical one.
-            let is_gone = !is_old && src.port.is_physical();
-            return if is_gone { Ok(false) } else { Err(Threat::ReplayedProbe { of: src }) };
+            return if src.port.is_physical() { Ok(false) } else { Err(Threat::ReplayedProbe { of: src }) };
         };
         // Each frame exists once, and a link preserves their order.
-        if is_old || state.sent_and_heard.is_some_and(|heard| sent_at <= heard) {
+        if state.sent_and_heard.is_some_and(|heard| sent_at <= heard) {
             return Err(Threat::ReplayedProbe { of: src });
         }
-        state.sent_and_heard = Some(sent_at);
+        if is_late {
+            cx.counters.lldp_refused += 1;
+            return Ok(false);
+        }
+        (state.sent_and_heard, state.unheard_probes) = (Some(sent_at), 0);
         Ok(true)
     }
 }

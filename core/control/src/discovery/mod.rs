@@ -2,6 +2,7 @@
 
 mod damping;
 mod lldp;
+mod pace;
 mod ports;
 mod probes;
 
@@ -13,19 +14,25 @@ use braid_types::{DatapathId, SwitchPort, Time};
 use crate::context::Context;
 use crate::event::PortStatus;
 use crate::measurement::Measurement;
-use crate::notice::{LinkLoss, Notice};
+use crate::notice::LinkLoss;
 use crate::pipeline::{NeighborTraffic, Rule};
 use crate::role::Role;
 use crate::threat::Threat;
 use damping::Damping;
-use ports::{PortState, Ports};
+use pace::Pace;
+use ports::Ports;
+
+/// How many times [`Settings::start_hold`](crate::Settings::start_hold) the start may take while switches join.
+const START_HOLD_FACTOR: u32 = 10;
 
 /// The ports of all switches, and what each leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     ports: Ports,
     damping: Damping,
+    pace: Pace,
     first_switch_at: Option<Time>,
+    last_switch_at: Option<Time>,
     events: VecDeque<DiscoveryEvent>,
 }
 
@@ -59,6 +66,7 @@ impl Discovery {
     /// A switch joins. A blank switch has restarted.
     pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, dpid: DatapathId, is_blank: bool) {
         self.first_switch_at.get_or_insert(cx.now);
+        self.last_switch_at = Some(cx.now);
         cx.topology.add_switch(dpid, []);
         if is_blank {
             self.ports.forget_switch(dpid);
@@ -87,7 +95,7 @@ impl Discovery {
             (true, None) => {
                 self.ports.insert(at, cx.now, cx.settings.role_hold);
                 self.events.push_back(DiscoveryEvent::RoleChanged { at, role: Some(Role::Pending) });
-                self.probe_port(cx, at);
+                self.probe_new_port(cx, at);
             }
             (false, Some(_)) => self.close_port(cx, at),
             _ => {}
@@ -121,8 +129,11 @@ impl Discovery {
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.ports.tick(cx.now, cx.settings.role_hold);
         self.probe_due_ports(cx);
-        self.settle_ports(cx);
-        self.lose_silent_links(cx);
+    }
+
+    /// The controller could not listen for a while: fewer frames are sent.
+    pub(crate) const fn handle_stall(&mut self) {
+        self.pace.note_stall();
     }
 
     /// A host was seen at a port.
@@ -161,35 +172,6 @@ impl Discovery {
         if let Some(state) = self.ports.remove(at, cx.now) {
             leave_role(cx, at, state.role);
             self.events.push_back(DiscoveryEvent::RoleChanged { at, role: None });
-        }
-    }
-
-    /// Ends the pending role of ports that have shown no switch for a while.
-    fn settle_ports(&mut self, cx: &mut Context<'_>) {
-        // Switches busy with rules of an earlier controller need time to connect.
-        let starting = self.first_switch_at.is_none_or(|at| cx.now.since(at) < cx.settings.start_hold);
-        let is_settled = |state: &PortState| {
-            state.role == Role::Pending && cx.now.since(state.since) >= cx.settings.settle && !starting
-        };
-        let settled = self.ports.iter().filter(|(_, state)| is_settled(state));
-        for (at, shown) in settled.map(|(at, state)| (at, state.shown)).collect::<Vec<_>>() {
-            if shown.link {
-                cx.out.notice(Notice::PortHeld { at, hold: cx.settings.role_hold });
-            }
-            self.set_role(cx, at, if shown.link { Role::Silent } else { Role::Host });
-        }
-    }
-
-    fn lose_silent_links(&mut self, cx: &mut Context<'_>) {
-        let is_silent = |at, state: &PortState| {
-            let is_awaited = cx.out.installed.is_settling() && cx.topology.is_edge(at);
-            let is_late = cx.now.since(state.last_heard) > cx.settings.link_timeout;
-            state.role == Role::Link && is_late && !is_awaited
-        };
-        let silent = self.ports.iter().filter(|(at, state)| is_silent(*at, state));
-        for at in silent.map(|(at, _)| at).collect::<Vec<_>>() {
-            self.unlink(cx, at, LinkLoss::Silent);
-            self.set_role(cx, at, Role::Silent);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Ports that are up, and what was seen at each: a switch, hosts, or nothing yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
@@ -14,7 +14,9 @@ pub(super) struct PortState {
     pub(super) role: Role,
     pub(super) since: Time,
     /// When the next discovery frame is due.
-    pub(super) next_probe: Time,
+    next_probe: Time,
+    /// Discovery frames that were sent after the newest one that arrived elsewhere.
+    pub(super) unheard_probes: u32,
     /// When the last discovery frame of the other end arrived.
     pub(super) last_heard: Time,
     /// When this port sent the newest of its discovery frames that arrived elsewhere.
@@ -39,6 +41,8 @@ const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
+    /// When discovery frames are due. An entry counts if it is the time that its port has.
+    due: BTreeSet<(Time, SwitchPort)>,
     down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Seen)>>,
 }
 
@@ -51,16 +55,44 @@ impl Ports {
             role: Role::Pending,
             since: now,
             next_probe: now,
+            unheard_probes: 0,
             last_heard: now,
             sent_and_heard: None,
             shown: shown.unwrap_or_default(),
         };
         self.up.insert(at, state);
+        self.due.insert((now, at));
+    }
+
+    /// The number of ports that are up.
+    pub(super) fn len(&self) -> usize {
+        self.up.len()
+    }
+
+    /// The next discovery frame of a port is due at this time.
+    pub(super) fn schedule(&mut self, at: SwitchPort, due: Time) {
+        if let Some(state) = self.up.get_mut(&at) {
+            self.due.remove(&(state.next_probe, at));
+            state.next_probe = due;
+            self.due.insert((due, at));
+        }
+    }
+
+    /// Takes a port whose discovery frame is due, the longest waiting first. [`Self::schedule`] it again.
+    pub(super) fn pop_due(&mut self, now: Time) -> Option<SwitchPort> {
+        while let Some((_, at)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            let Some((due, _)) = self.due.pop_first() else { break };
+            if self.up.get(&at).is_some_and(|state| state.next_probe == due) {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// Removes a port that is down or removed.
     pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
+        self.due.remove(&(state.next_probe, at));
         if state.shown != Seen::default() {
             let down = self.down.entry(at.dpid).or_default();
             if down.len() >= MAX_DOWN {
@@ -80,7 +112,11 @@ impl Ports {
     }
 
     pub(super) fn remove_switch(&mut self, dpid: DatapathId) {
-        self.up.retain(|at, _| at.dpid != dpid);
+        let gone: Vec<_> = self.of(dpid).map(|(at, state)| (state.next_probe, at)).collect();
+        for due in gone {
+            self.due.remove(&due);
+            self.up.remove(&due.1);
+        }
     }
 
     /// Forgets the ports of a switch that restarts: all of them were down.

@@ -1,33 +1,62 @@
-//! The schedule of discovery frames.
+//! The schedule of discovery frames, and what follows when none arrive.
+
+use std::time::Duration;
 
 use braid_packet::lldp::LldpProbe;
 use braid_types::SwitchPort;
 
-use super::Discovery;
+use super::pace::Intervals;
+use super::{Discovery, START_HOLD_FACTOR};
 use crate::command::Target;
 use crate::context::Context;
 use crate::jitter::jittered;
+use crate::notice::{LinkLoss, Notice};
 use crate::role::Role;
 
+/// A port has had so many frames before it counts as silent, whatever the time.
+const MIN_PROBES: u32 = 3;
+
 impl Discovery {
-    /// Sends the discovery frames that are due.
+    /// Reviews the ports that are due, and sends their discovery frames, as many as the pace allows.
     pub(super) fn probe_due_ports(&mut self, cx: &mut Context<'_>) {
-        let due = self.ports.iter().filter(|(_, state)| state.next_probe <= cx.now).map(|(at, _)| at);
-        for at in due.collect::<Vec<_>>() {
-            self.probe_port(cx, at);
+        self.pace.handle_timeout(cx.now, cx.settings);
+        let intervals = Intervals::of(cx.settings, self.ports.len());
+        let mut postponed = Vec::new();
+        while self.pace.has_room()
+            && let Some(at) = self.ports.pop_due(cx.now)
+        {
+            if self.pace.take(at.dpid) {
+                self.review(cx, intervals, at);
+                self.probe_port(cx, intervals, at);
+            } else {
+                postponed.push(at);
+            }
+        }
+        for at in postponed {
+            self.ports.schedule(at, cx.now);
+        }
+    }
+
+    /// Sends a discovery frame from a port that has come up, or leaves it to the next tick.
+    pub(super) fn probe_new_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        self.pace.handle_timeout(cx.now, cx.settings);
+        if self.pace.take(at.dpid) {
+            let intervals = Intervals::of(cx.settings, self.ports.len());
+            self.probe_port(cx, intervals, at);
         }
     }
 
     /// Sends a discovery frame from a port.
-    pub(super) fn probe_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        let is_unheard = self.is_unheard(cx, at);
+    fn probe_port(&mut self, cx: &mut Context<'_>, intervals: Intervals, at: SwitchPort) {
+        let is_unheard = self.is_unheard(cx, intervals, at);
         let Some(state) = self.ports.get_mut(at) else { return };
         let is_new = state.role == Role::Pending || (state.role == Role::Link && cx.topology.is_edge(at));
         let wait = match is_new || is_unheard {
             true => cx.settings.settle / 4,
-            false => jittered(cx.settings.probe_interval, at, cx.now),
+            false => jittered(intervals.probe, at, cx.now),
         };
-        state.next_probe = cx.now + wait;
+        state.unheard_probes = state.unheard_probes.saturating_add(1);
+        self.ports.schedule(at, cx.now + wait);
         let Some(port) = cx.topology.port(at) else { return };
         let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
         let frame = probe.encode(&cx.settings.lldp_key, port.mac);
@@ -36,8 +65,54 @@ impl Discovery {
 
     /// Whether the other end of a link has missed a discovery frame. More frequent frames then show soon
     /// whether the link is lost.
-    fn is_unheard(&self, cx: &Context<'_>, at: SwitchPort) -> bool {
+    fn is_unheard(&self, cx: &Context<'_>, intervals: Intervals, at: SwitchPort) -> bool {
         let peer = cx.topology.link_at(at).and_then(|link| self.ports.get(link.dst));
-        peer.is_some_and(|peer| cx.now.since(peer.last_heard) > cx.settings.probe_interval * 5 / 4)
+        peer.is_some_and(|peer| cx.listened(peer.last_heard) > intervals.patience)
+    }
+
+    /// Settles a port, or loses its link, where it has been silent for long enough.
+    fn review(&mut self, cx: &mut Context<'_>, intervals: Intervals, at: SwitchPort) {
+        self.settle_port(cx, at);
+        let peer = cx.topology.link_at(at).map(|link| link.dst);
+        for end in peer.into_iter().chain([at]) {
+            if self.is_silent(cx, intervals.timeout, end) {
+                self.unlink(cx, end, LinkLoss::Silent);
+                self.set_role(cx, end, Role::Silent);
+            }
+        }
+    }
+
+    /// Ends the pending role of a port that has shown no switch for a while.
+    fn settle_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        let Some(state) = self.ports.get(at).filter(|state| state.role == Role::Pending) else { return };
+        let was_asked = state.unheard_probes >= MIN_PROBES;
+        if !was_asked || cx.listened(state.since) < cx.settings.settle || self.is_starting(cx) {
+            return;
+        }
+        let shown = state.shown;
+        if shown.link {
+            cx.out.notice(Notice::PortHeld { at, hold: cx.settings.role_hold });
+        }
+        self.set_role(cx, at, if shown.link { Role::Silent } else { Role::Host });
+    }
+
+    /// Whether switches are still joining: those busy with rules of an earlier controller need time, and so do
+    /// many.
+    fn is_starting(&self, cx: &Context<'_>) -> bool {
+        let Some((first, last)) = self.first_switch_at.zip(self.last_switch_at) else { return true };
+        let (begun, hold) = (cx.now.since(first), cx.settings.start_hold);
+        begun < hold || (begun < hold * START_HOLD_FACTOR && cx.listened(last) < cx.settings.settle)
+    }
+
+    /// Whether the other end of a link port has been asked to send frames, and none has arrived for too long.
+    fn is_silent(&self, cx: &Context<'_>, timeout: Duration, at: SwitchPort) -> bool {
+        let Some(state) = self.ports.get(at).filter(|state| state.role == Role::Link) else { return false };
+        let is_awaited = cx.out.installed.is_settling() && cx.topology.is_edge(at);
+        // The reverse may not be known yet.
+        let sender =
+            cx.topology.sources_into(at).next().or_else(|| cx.topology.link_at(at).map(|link| link.dst));
+        let sender = sender.and_then(|sender| self.ports.get(sender));
+        let was_asked = sender.is_none_or(|sender| sender.unheard_probes >= MIN_PROBES);
+        was_asked && !is_awaited && cx.listened(state.last_heard) > timeout
     }
 }

@@ -221,7 +221,7 @@ impl Bypasses {
 
     fn expire(&mut self, cx: &mut Context<'_>) {
         let (now, timeout) = (cx.now, cx.settings.install_timeout);
-        let is_late = |it: &Bypass| !it.unconfirmed.is_empty() && now.since(it.since) > timeout;
+        let is_late = |it: &Bypass| !it.unconfirmed.is_empty() && cx.listened(it.since) > timeout;
         let late = self.bypasses.iter().filter(|(_, it)| is_late(it));
         for at in late.map(|(at, _)| *at).collect::<Vec<_>>() {
             self.give_up(cx, at);

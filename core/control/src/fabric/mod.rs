@@ -209,7 +209,7 @@ impl Fabric {
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.commit_due(cx.now);
         self.remove_left_labels(cx);
-        self.give_up(self.labels.late(cx.now - cx.settings.install_timeout));
+        self.give_up(self.labels.late(cx.stalls.before(cx.now, cx.settings.install_timeout)));
         self.bypasses.handle_timeout(cx, &mut self.labels);
         self.write_hairpins(cx);
     }

@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::{Binding, HostDeps, Hosts, neighbors};
+use crate::context::Context;
 use crate::threat::Threat;
 
 /// The greatest number of conflicts. Further ones are refused at once.
@@ -35,8 +36,18 @@ struct Conflict {
     by: Binding,
     /// The present holder, and the address at which it is probed.
     holder: Binding,
-    until: Time,
+    since: Time,
     refused: bool,
+}
+
+impl Conflict {
+    /// Whether the holder may still answer, or the conflict is still refused.
+    fn is_open(&self, cx: &Context<'_>) -> bool {
+        match self.refused {
+            true => cx.now.since(self.since) < cx.settings.conflict_hold,
+            false => cx.listened(self.since) < cx.settings.conflict_timeout,
+        }
+    }
 }
 
 impl Conflicts {
@@ -58,9 +69,9 @@ impl Hosts {
             return false;
         }
         if self.conflicts.0.len() < MAX_CONFLICTS && deps.admission.admit_address(&mut deps.cx, speaker.at) {
-            let until = deps.cx.now + deps.cx.settings.conflict_timeout;
+            let since = deps.cx.now;
             neighbors::ask_at(&mut deps.cx, holder.at, holder.ip);
-            self.conflicts.0.insert(subject, Conflict { by: speaker, holder, until, refused: false });
+            self.conflicts.0.insert(subject, Conflict { by: speaker, holder, since, refused: false });
         }
         false
     }
@@ -69,7 +80,7 @@ impl Hosts {
     pub(super) fn settle_conflicts(&mut self, deps: &mut HostDeps<'_>) {
         let conflicts = std::mem::take(&mut self.conflicts.0);
         for (subject, conflict) in conflicts {
-            if deps.is_host_port(conflict.holder.at) && deps.cx.now < conflict.until {
+            if deps.is_host_port(conflict.holder.at) && conflict.is_open(&deps.cx) {
                 self.conflicts.0.insert(subject, conflict);
             } else if !conflict.refused {
                 self.accept_claim(deps, subject, conflict.by);
@@ -88,7 +99,7 @@ impl Hosts {
             if (conflict.holder.mac, conflict.holder.at) != (speaker.mac, speaker.at) {
                 continue;
             }
-            (conflict.refused, conflict.until) = (true, deps.cx.now + deps.cx.settings.conflict_hold);
+            (conflict.refused, conflict.since) = (true, deps.cx.now);
             let (by, holder) = (conflict.by, conflict.holder.at);
             refuse(deps, by.at, subject, holder);
             if deps.cx.topology.host_with_address(by.ip).is_some_and(|host| host.at == holder) {

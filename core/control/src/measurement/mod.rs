@@ -31,6 +31,12 @@ use loss::{Lag, LossReading, loss};
 /// How long a switch has to answer before it is asked again.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Counters are read at intervals of at least this for each link, some ten times what reading and comparing
+/// them takes.
+const POLL_TIME_PER_LINK: Duration = Duration::from_micros(100);
+/// Frames out and back are sent at intervals of at least this for each switch.
+const FRAME_TIME_PER_SWITCH: Duration = Duration::from_millis(1);
+
 /// The time that a switch may take to read its counters.
 const TICK_SLACK: Duration = Duration::from_millis(10);
 
@@ -137,14 +143,15 @@ impl Measurement {
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.send_frames_out_and_back(cx);
         self.tick_trains(cx);
-        let interval = cx.settings.measurement.poll_interval;
+        let links = u32::try_from(cx.topology.links().len()).unwrap_or(u32::MAX);
+        let interval = cx.settings.measurement.poll_interval.max(POLL_TIME_PER_LINK * links);
         if self.polled_at.is_some_and(|at| cx.now.since(at) < interval) {
             return;
         }
         self.polled_at = Some(cx.now);
         self.forget_what_is_gone(cx.topology);
         for (link, _) in cx.topology.links() {
-            self.compare_ends(&link, cx.settings.measurement.loss_window);
+            self.compare_ends(&link, cx.settings.measurement.loss_window.max(interval * 3));
         }
         self.publish(cx);
         self.read_ports(cx);
@@ -216,10 +223,12 @@ impl Measurement {
 
     /// Sends each switch a frame that it returns, with the interval and jitter of discovery frames.
     fn send_frames_out_and_back(&mut self, cx: &mut Context<'_>) {
+        let switches = u32::try_from(self.switches.len()).unwrap_or(u32::MAX);
+        let interval = cx.settings.probe_interval.max(FRAME_TIME_PER_SWITCH * switches);
         let due = self.switches.iter_mut().filter(|(_, switch)| switch.next_frame <= cx.now);
         for (dpid, switch) in due {
             let at = SwitchPort::new(*dpid, PortNo::CONTROLLER);
-            switch.next_frame = cx.now + jittered(cx.settings.probe_interval, at, cx.now);
+            switch.next_frame = cx.now + jittered(interval, at, cx.now);
             let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
             let frame = probe.encode(&cx.settings.lldp_key, MacAddr::ZERO);
             cx.out.send(at.dpid, Target::Controller, &frame);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use braid_topology::{Switch, spanning_tree};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
+use crate::coalesce::Coalesced;
 use crate::command::Command;
 use crate::context::Context;
 use crate::discovery::Discovery;
@@ -16,6 +17,7 @@ pub(crate) struct BroadcastTree {
     sent: BTreeMap<DatapathId, BTreeSet<PortNo>>,
     tree: BTreeSet<SwitchPort>,
     stale: bool,
+    rest: Coalesced,
     /// Whether switches use this controller's flood ports, rather than an earlier one's.
     begun: bool,
 }
@@ -43,15 +45,18 @@ impl BroadcastTree {
         self.begun
     }
 
-    /// Moves the switches towards the current tree. Called once a tick.
+    /// Moves the switches towards the current tree. Called once a tick; in large networks, changes are collected
+    /// for a while.
     ///
     /// Between two trees, the links common to both are used for one tick. The old and the new tree together
     /// could contain a loop; their common part cannot. The installed flood ports of an earlier controller
     /// also form a tree. They stay during reconciliation, while its links are discovered again.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery) {
-        if (cx.out.installed.is_settling() && !self.begun) || !std::mem::take(&mut self.stale) {
+        let waits = (cx.out.installed.is_settling() && !self.begun) || !self.rest.is_due(cx.now);
+        if waits || !std::mem::take(&mut self.stale) {
             return;
         }
+        self.rest.note_done(cx.now, cx.topology.links().len());
         self.begun = true;
         let target = spanning_tree(cx.paths.graph());
         let common: BTreeSet<_> = self.tree.intersection(&target).copied().collect();

@@ -169,6 +169,12 @@ impl Session {
         }
     }
 
+    /// The caller could not listen for this long: that was no silence of the switch.
+    pub fn note_stall(&mut self, now: Time, stall: Duration) {
+        self.heard_at = (self.heard_at + stall).min(now);
+        self.opened_at = (self.opened_at + stall).min(now);
+    }
+
     /// Call at least every second. After the handshake, each call sends an echo request if one is due.
     ///
     /// Errors: the switch has been silent for too long. Close the connection.

@@ -26,6 +26,12 @@ pub struct Settings {
     pub tick: Duration,
     /// The time between discovery frames on a link. After a missed frame, four are sent in each `settle`.
     pub probe_interval: Duration,
+    /// Discovery frames a second at rest, in the whole network. With more ports than that in a `probe_interval`,
+    /// the interval and `link_timeout` become longer.
+    pub probe_rate: u32,
+    /// Discovery frames in a `tick` at the start. While ports wait for frames, it grows to four times as many; a
+    /// busy controller sends fewer.
+    pub probe_burst: u32,
     /// How long a new port must show no switch before it becomes a host port.
     pub settle: Duration,
     /// How long after the first switch no port becomes a host port, since other switches may still be
@@ -140,6 +146,8 @@ impl Default for Settings {
             lldp_key: ProbeKey::new([0; 32]),
             tick: Duration::from_millis(100),
             probe_interval: Duration::from_secs(1),
+            probe_rate: 4_096,
+            probe_burst: 500,
             settle: Duration::from_millis(800),
             start_hold: Duration::from_secs(2),
             role_hold: Duration::from_secs(5),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, recv};
 
-use crate::poller::Poller;
+use braid_load::Poller;
 
 const PAUSE: Duration = Duration::from_millis(2);
 /// What is asked for, again and again.
@@ -54,10 +54,10 @@ fn open(to: SocketAddr) -> TcpStream {
 
 /// Reads and forgets: the kernel does not copy what is thrown away, so that watchers take little of the generator's core.
 fn discard(streams: &[TcpStream], over: &AtomicBool) -> u64 {
-    let (mut poller, mut read, mut buffer) = (Poller::new(), 0, vec![0; 1 << 20]);
-    streams.iter().enumerate().for_each(|(index, stream)| poller.add(stream, index));
+    let (mut poller, mut read, mut buffer) = (Poller::new().expect("epoll"), 0, vec![0; 1 << 20]);
+    streams.iter().enumerate().for_each(|(index, stream)| poller.add(stream, index).expect("a socket"));
     while !over.load(Ordering::Relaxed) {
-        for index in poller.wait() {
+        for index in poller.wait().expect("epoll") {
             let (_, count) = recv(&streams[index], &mut buffer[..], RecvFlags::TRUNC).expect("a watcher");
             assert!(count > 0, "a watcher was cut off");
             read += count as u64;

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use braid_packet::mptcp::Key;
 use braid_topology::generate::{Links, fat_tree};
-use braid_types::MacAddr;
 
-use crate::network::{Load, Network, Outcome, Requests};
-use crate::packets::{
-    ADMIT, Host, MP_CAPABLE, SYN_ACK, announcement, capable_answer, ipv4, opening, packet_in, syn,
-};
 use crate::process::Process;
 use crate::report;
+use braid_load::packets::{
+    ADMIT, Host, MP_CAPABLE, SYN_ACK, announcement, capable_answer, opening, packet_in, syn,
+};
+use braid_load::{Layout, Load, Network, Outcome, Placed, Requests};
 
 /// Different connections that begin at each switch; more than streams and timed requests, so that none is asked for while it is there.
 const CONNECTIONS: usize = 45_000;
@@ -21,9 +20,6 @@ const STREAMS: usize = 20_000;
 const WINDOW: usize = 64;
 /// Both directions.
 const RULES: u64 = 2;
-
-/// A host and the index of its switch.
-pub(crate) type Placed = (usize, Host);
 
 /// The load for so long.
 fn load(time: Duration) -> Load {
@@ -36,10 +32,10 @@ pub(crate) fn memory(rounds: usize, time: Duration) {
     let (mut network, hosts) = deploy(&controller);
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: {STREAMS} streams at a time");
-    network.load(&mut requests, load(Duration::from_secs(1)));
+    network.load(&mut requests, load(Duration::from_secs(1))).expect("a controller that answers");
     for _ in 0..rounds {
         let before = controller.memory();
-        let outcome = network.load(&mut requests, load(time));
+        let outcome = network.load(&mut requests, load(time)).expect("a controller that answers");
         report::rate("new connections", &outcome, RULES, Duration::ZERO);
         report::memory(before, controller.memory());
     }
@@ -51,14 +47,14 @@ pub(crate) fn run(controller: &Process, time: Duration) -> (Outcome, Vec<Duratio
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
     let load = load(Duration::from_secs(1));
-    network.load(&mut requests, load);
+    network.load(&mut requests, load).expect("a controller that answers");
     let (memory, busy) = (controller.memory(), controller.time_on_core());
-    let outcome = network.load(&mut requests, Load { time, ..load });
+    let outcome = network.load(&mut requests, Load { time, ..load }).expect("a controller that answers");
     let busy = controller.time_on_core() - busy;
     report::rate("new connections", &outcome, RULES, busy);
     report::memory(memory, controller.memory());
     let (index, requests) = requests.iter_mut().next().expect("hosts at a switch");
-    let times = network.time(*index, requests, (20_000, RULES), STREAMS);
+    let times = network.time(*index, requests, (20_000, RULES), STREAMS).expect("a controller that answers");
     report::latency("new connection", times.clone());
     (outcome, times)
 }
@@ -66,35 +62,16 @@ pub(crate) fn run(controller: &Process, time: Duration) -> (Outcome, Vec<Duratio
 /// Plays the network until the controller knows all of it.
 pub(crate) fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
     let blueprint = fat_tree(8, Links::default()).expect("a size that there is");
-    let mut ports = vec![Vec::new(); blueprint.switches().len()];
-    let interfaces = || blueprint.hosts().iter().flat_map(|host| &host.interfaces);
-    let ends = blueprint.links().iter().flat_map(|cable| cable.ends);
-    for end in ends.chain(interfaces().map(|interface| interface.end)) {
-        ports[end.switch].push(end.port);
-    }
-    let cables: Vec<_> = blueprint
-        .links()
-        .iter()
-        .map(|cable| {
-            let [a, b] = cable.ends.map(|end| (end.switch, end.port));
-            (a, b)
-        })
-        .collect();
-    let hosts: Vec<Placed> = (1..).zip(interfaces()).map(|(number, it)| placed(number, it.end)).collect();
-    let mut network = Network::connect(controller, &ports, &cables);
-    network.serve_until(|_| report::count(controller, "links") == cables.len() * 2);
+    let layout = Layout::from(&blueprint);
+    let (links, hosts) = (layout.directed_links(), layout.hosts.clone());
+    let mut network = Network::connect(controller.target(), &layout).expect("a controller that answers");
+    network.serve_until(|_| report::count(controller, "links") == links).expect("a controller that answers");
     network.serve_until(|network| {
         let tell =
             |(index, host): &Placed| (*index, packet_in(host.port, ADMIT, &announcement(*host, *host)));
-        network.tell(hosts.iter().map(tell));
+        network.tell(hosts.iter().map(tell)).expect("a controller that answers");
         report::count(controller, "hosts") == hosts.len()
-    });
-    (network, hosts)
-}
-
-fn placed(number: u32, end: braid_topology::blueprint::End) -> Placed {
-    let mac = MacAddr::from_u64(0x00aa_0000_0000 | u64::from(number));
-    (end.switch, Host { mac, ip: ipv4(number), port: end.port })
+    })(network, hosts)
 }
 
 /// A connection that a host opens: to whom, and both ports.

@@ -8,16 +8,12 @@
 
 mod audience;
 mod fat_tree;
-mod network;
-mod packets;
-mod poller;
 mod process;
 mod readers;
 mod report;
 mod responder;
 mod rules;
 mod single;
-mod switch;
 mod tls;
 mod watched;
 

@@ -8,8 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use braid_load::Target;
+use braid_tls::ClientConfig;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use tokio_rustls::rustls::ClientConfig;
 
 use crate::tls;
 
@@ -22,11 +23,11 @@ pub(crate) const TLS: &str = "--tls";
 /// A process that serves switches; it ends when this is dropped.
 pub(crate) struct Process {
     child: Child,
-    pub(crate) openflow: SocketAddr,
+    openflow: SocketAddr,
     /// Where the controller answers questions; the responder has the first address twice.
     pub(crate) http: SocketAddr,
     /// The switches' side of TLS, if it speaks that.
-    pub(crate) tls: Option<Arc<ClientConfig>>,
+    tls: Option<Arc<ClientConfig>>,
 }
 
 impl Process {
@@ -48,6 +49,11 @@ impl Process {
         let addresses: Vec<SocketAddr> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let [openflow, http] = addresses[..] else { panic!("{role} does not start: {line:?}") };
         Self { child, openflow, http, tls: certificates.map(tls::client) }
+    }
+
+    /// Where switches connect, and how.
+    pub(crate) fn target(&self) -> Target {
+        Target { address: self.openflow, tls: self.tls.clone() }
     }
 
     /// Bytes of memory that it has now.

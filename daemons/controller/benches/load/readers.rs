@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, recv};
 
-use crate::fat_tree::{self, Placed};
-use crate::network::{Load, Network, Requests};
-use crate::poller::Poller;
+use braid_load::Placed;
+
+use crate::fat_tree;
 use crate::process::{self, Process};
 use crate::report;
+use braid_load::Poller;
+use braid_load::{Load, Network, Requests};
 
 pub(crate) const TRANSFERS: usize = 100_000;
 const READERS: usize = 64;
@@ -36,11 +38,19 @@ pub(crate) fn run() {
     answer(&mut network, &hosts, requests.len());
     let (mut alone, mut read, mut took) = (Vec::new(), Vec::new(), Vec::new());
     for (index, requests) in requests.iter_mut().take(ROUNDS) {
-        alone.extend(network.time(*index, requests, (CONNECTIONS, RULES), TRANSFERS));
+        alone.extend(
+            network
+                .time(*index, requests, (CONNECTIONS, RULES), TRANSFERS)
+                .expect("a controller that answers"),
+        );
         let readers = Readers::start(controller.http, READERS);
         settle(&mut network);
         let (start, busy) = (Instant::now(), controller.time_on_core());
-        read.extend(network.time(*index, requests, (CONNECTIONS, RULES), TRANSFERS));
+        read.extend(
+            network
+                .time(*index, requests, (CONNECTIONS, RULES), TRANSFERS)
+                .expect("a controller that answers"),
+        );
         let (elapsed, busy) = (start.elapsed(), controller.time_on_core() - busy);
         let Reading { bytes, pages } = readers.stop();
         println!(
@@ -73,7 +83,7 @@ fn fill(network: &mut Network, requests: &mut BTreeMap<usize, Requests>) {
             streams: TRANSFERS,
             rate: None,
         };
-        open += network.load(requests, load).packets as usize;
+        open += network.load(requests, load).expect("a controller that answers").packets as usize;
         if open >= TRANSFERS {
             return settle(network);
         }
@@ -84,14 +94,18 @@ fn fill(network: &mut Network, requests: &mut BTreeMap<usize, Requests>) {
 /// Has all of them answered, by which they become transfers.
 fn answer(network: &mut Network, hosts: &[Placed], switches: usize) {
     let answers = fat_tree::answers(hosts, TRANSFERS.div_ceil(switches));
-    answers.chunks(1_000).for_each(|some| network.tell(some.iter().cloned()));
+    answers
+        .chunks(1_000)
+        .for_each(|some| network.tell(some.iter().cloned()).expect("a controller that answers"));
     settle(network);
 }
 
 /// Plays the network until it is as it will be.
 fn settle(network: &mut Network) {
     let start = Instant::now();
-    network.serve_until(|_| start.elapsed() > Duration::from_millis(1_500));
+    network
+        .serve_until(|_| start.elapsed() > Duration::from_millis(1_500))
+        .expect("a controller that answers");
 }
 
 /// API clients that read all transfers from the first page to the last, and then again.
@@ -126,10 +140,14 @@ impl Readers {
 }
 
 fn read_on(readers: &mut [Reader], over: &AtomicBool) -> Reading {
-    let (mut poller, mut reading, mut buffer) = (Poller::new(), Reading::default(), vec![0; 1 << 20]);
-    readers.iter().enumerate().for_each(|(index, reader)| poller.add(&reader.stream, index));
+    let (mut poller, mut reading, mut buffer) =
+        (Poller::new().expect("epoll"), Reading::default(), vec![0; 1 << 20]);
+    readers
+        .iter()
+        .enumerate()
+        .for_each(|(index, reader)| poller.add(&reader.stream, index).expect("a socket"));
     while !over.load(Ordering::Relaxed) {
-        for index in poller.wait() {
+        for index in poller.wait().expect("epoll") {
             let (read, page) = readers[index].read(&mut buffer);
             reading.bytes += read;
             reading.pages.extend(page);

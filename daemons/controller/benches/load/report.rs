@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::network::Outcome;
 use crate::process::Process;
+use braid_load::Outcome;
 
 /// A rate, what was lost, and how busy the other end was.
 pub(crate) fn rate(what: &str, outcome: &Outcome, rules: u64, busy: Duration) {

@@ -7,24 +7,24 @@ use std::ops::Range;
 use braid_openflow::{Action, FlowMod, Message, MessageType, PacketOut, Xid, frame_length};
 use braid_types::PortNo;
 
-use crate::poller::Poller;
+use braid_load::Poller;
 
 const CHUNK: usize = 64 << 10;
 
 /// Serves switches for ever.
 pub(crate) fn serve(listener: &TcpListener) -> ! {
     let answer = answer();
-    let (mut poller, mut channels) = (Poller::new(), Vec::new());
-    poller.add(listener, 0);
+    let (mut poller, mut channels) = (Poller::new().expect("epoll"), Vec::new());
+    poller.add(listener, 0).expect("a socket");
     loop {
-        for index in poller.wait() {
+        for index in poller.wait().expect("epoll") {
             if index == 0 {
                 let (stream, _) = listener.accept().expect("a switch");
                 stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true)).expect("a socket");
                 channels.push(Channel { stream, inbox: vec![0; CHUNK], filled: 0, outbox: Vec::new() });
-                poller.add(&channels[channels.len() - 1].stream, channels.len());
+                poller.add(&channels[channels.len() - 1].stream, channels.len()).expect("a socket");
             } else if !channels[index - 1].serve(&answer) {
-                poller.remove(&channels[index - 1].stream);
+                poller.remove(&channels[index - 1].stream).expect("a socket");
             }
         }
     }

@@ -6,11 +6,13 @@ use braid_packet::TcpFlags;
 use braid_packet::mptcp::{Key, MpJoin, Version};
 use serde_json::Value;
 
-use crate::fat_tree::{Placed, deploy, fastrand};
-use crate::network::Network;
-use crate::packets::{ADMIT, Host, MP_CAPABLE, SYN_ACK, capable_answer, opening, packet_in};
+use braid_load::Placed;
+
+use crate::fat_tree::{deploy, fastrand};
 use crate::process::Process;
 use crate::report;
+use braid_load::Network;
+use braid_load::packets::{ADMIT, Host, MP_CAPABLE, SYN_ACK, capable_answer, opening, packet_in};
 
 const SUBFLOWS: u16 = 8;
 /// Switches are numbered from 1, those of the core first.
@@ -58,11 +60,15 @@ fn measure(what: &str, pairs: impl Fn(&[Placed]) -> Vec<(Placed, Placed)>) {
 /// The handshake of a connection, and then a subflow after the other.
 fn open(network: &mut Network, ((from_at, from), (to_at, to)): (Placed, Placed), key: Key) {
     let syn = |port, options: &[u8]| (from_at, sent(from, to, (port, 5_201), TcpFlags::SYN, options));
-    network.tell([syn(1_024, &MP_CAPABLE)]);
-    network.tell([(to_at, sent(to, from, (5_201, 1_024), SYN_ACK, &capable_answer(key)))]);
+    network.tell([syn(1_024, &MP_CAPABLE)]).expect("a controller that answers");
+    network
+        .tell([(to_at, sent(to, from, (5_201, 1_024), SYN_ACK, &capable_answer(key)))])
+        .expect("a controller that answers");
     for port in 1_025..1_024 + SUBFLOWS {
-        network.tell([syn(port, &join(key))]);
-        network.tell([(to_at, sent(to, from, (5_201, port), SYN_ACK, &join_answer()))]);
+        network.tell([syn(port, &join(key))]).expect("a controller that answers");
+        network
+            .tell([(to_at, sent(to, from, (5_201, port), SYN_ACK, &join_answer()))])
+            .expect("a controller that answers");
     }
 }
 

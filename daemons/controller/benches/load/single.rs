@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use braid_types::{MacAddr, PortNo};
 
 use crate::fat_tree::fastrand;
-use crate::network::{Load, Network, Outcome, Requests};
-use crate::packets::{ADMIT, Host, ROUTE, announcement, ipv6, packet_in, segment, syn};
 use crate::process::Process;
 use crate::report;
+use braid_load::packets::{ADMIT, Host, ROUTE, announcement, ipv6, packet_in, segment, syn};
+use braid_load::{Layout, Load, Network, Outcome, Requests};
 
 const PORTS: usize = 16;
 const HOSTS: usize = 4_096;
@@ -26,15 +26,20 @@ pub(crate) fn run(switches: usize, laps: u64) {
         let outcome = run_laps(&mut network, switches, laps, |_, _| {});
         report::rate("responder that does nothing", &outcome, 1, responder.time_on_core() - busy);
         let mut requests = lap(switches, 0).remove(&0).expect("the first switch");
-        report::latency("responder that does nothing", network.time(0, &mut requests, (20_000, 1), 0));
+        report::latency(
+            "responder that does nothing",
+            network.time(0, &mut requests, (20_000, 1), 0).expect("a controller that answers"),
+        );
         outcome
     };
     let controller = Process::start("controller");
     let mut network = connect(&controller, switches);
-    network.serve_until(|network| network.switches.iter().all(|switch| switch.is_up));
+    network
+        .serve_until(|network| network.switches.iter().all(|switch| switch.is_up))
+        .expect("a controller that answers");
     // Until ports without a switch behind them are taken for hosts'.
     let start = Instant::now();
-    network.serve_until(|_| start.elapsed() > Duration::from_secs(5));
+    network.serve_until(|_| start.elapsed() > Duration::from_secs(5)).expect("a controller that answers");
     let busy = controller.time_on_core();
     let mut between = Duration::ZERO;
     let outcome = run_laps(&mut network, switches, laps, |network, lap| {
@@ -55,7 +60,11 @@ fn latency(network: &mut Network, switches: usize, laps: u64) {
     for number in laps..laps + 5 {
         announce(network, switches, number);
         let mut requests = lap(switches, number).remove(&0).expect("the first switch");
-        times.extend(network.time(0, &mut requests, (HOSTS * ADDRESSES / switches, 1), 0));
+        times.extend(
+            network
+                .time(0, &mut requests, (HOSTS * ADDRESSES / switches, 1), 0)
+                .expect("a controller that answers"),
+        );
     }
     report::latency("a rule and a packet", times);
 }
@@ -74,15 +83,15 @@ fn syns(network: &mut Network, controller: &Process, switches: usize, laps: u64)
     let mut requests: BTreeMap<_, _> = (0..switches).map(|index| (index, of(index))).collect();
     let load =
         Load { window: WINDOW, time: Duration::from_secs(2), most: usize::MAX, streams: 0, rate: None };
-    network.load(&mut requests, load);
+    network.load(&mut requests, load).expect("a controller that answers");
     let busy = controller.time_on_core();
-    let outcome = network.load(&mut requests, load);
+    let outcome = network.load(&mut requests, load).expect("a controller that answers");
     report::rate("SYN of plain TCP, a packet", &outcome, 0, controller.time_on_core() - busy);
 }
 
 fn connect(to: &Process, switches: usize) -> Network {
-    let ports = (1..).map(PortNo).take(PORTS).collect();
-    Network::connect(to, &vec![ports; switches], &[])
+    let ports: Vec<_> = (1..).map(PortNo).take(PORTS).collect();
+    Network::connect(to.target(), &Layout::single(switches, &ports)).expect("a controller that answers")
 }
 
 /// Each address is sent to once a lap; before a lap, `prepare` is called.
@@ -97,7 +106,7 @@ fn run_laps(
         prepare(network, number);
         let most = HOSTS * ADDRESSES / switches;
         let load = Load { window: WINDOW, time: Duration::from_secs(60), most, streams: 0, rate: None };
-        let outcome = network.load(&mut lap(switches, number), load);
+        let outcome = network.load(&mut lap(switches, number), load).expect("a controller that answers");
         sum.sent += outcome.sent;
         sum.packets += outcome.packets;
         sum.rules += outcome.rules;
@@ -150,6 +159,6 @@ fn announce(network: &mut Network, switches: usize, lap: u64) {
         let tell = |(number, host): (usize, &Host)| {
             (index, packet_in(host.port, ADMIT, &announcement(*host, neighbour(number))))
         };
-        network.tell(all.iter().enumerate().map(tell));
+        network.tell(all.iter().enumerate().map(tell)).expect("a controller that answers");
     }
 }

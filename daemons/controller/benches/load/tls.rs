@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_controller::{OpenFlowTls, SwitchIdentities};
-use braid_tls::{CredentialPaths, Credentials};
+use braid_tls::{ClientConfig, CredentialPaths, Credentials};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use tokio_rustls::rustls::ClientConfig;
 
 use crate::fat_tree;
 use crate::process::Process;

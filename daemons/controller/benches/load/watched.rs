@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::audience::{Asker, Watchers};
 use crate::fat_tree;
-use crate::network::{Load, Network};
 use crate::process::Process;
 use crate::report;
+use braid_load::{Load, Network};
 
 const STREAMS: usize = 500;
 const WATCHERS: usize = 100;
@@ -24,17 +24,21 @@ pub(crate) fn run(time: Duration) {
     println!("FatTree, k = 8: 80 switches, 128 hosts, {STREAMS} streams at a time");
     let load =
         Load { window: WINDOW, time: Duration::from_secs(3), most: usize::MAX, streams: STREAMS, rate: None };
-    let outcome = network.load(&mut requests, load);
+    let outcome = network.load(&mut requests, load).expect("a controller that answers");
     report::rate("new connections", &outcome, RULES, Duration::ZERO);
     let ceiling = outcome.packets as f64 / outcome.took.as_secs_f64();
 
     let (mut alone, mut watched) = (Vec::new(), Vec::new());
     let (index, first) = requests.iter_mut().next().expect("hosts at a switch");
     for _ in 0..ROUNDS {
-        alone.extend(network.time(*index, first, (CONNECTIONS, RULES), STREAMS));
+        alone.extend(
+            network.time(*index, first, (CONNECTIONS, RULES), STREAMS).expect("a controller that answers"),
+        );
         let watchers = Watchers::start(controller.http, WATCHERS);
         pause(&mut network, Duration::from_millis(1_500));
-        watched.extend(network.time(*index, first, (CONNECTIONS, RULES), STREAMS));
+        watched.extend(
+            network.time(*index, first, (CONNECTIONS, RULES), STREAMS).expect("a controller that answers"),
+        );
         println!("  {:30} {:10.1} MB", "read by watchers", watchers.stop() as f64 / 1e6);
     }
     report::latency("nobody watches", alone.clone());
@@ -42,7 +46,9 @@ pub(crate) fn run(time: Duration) {
     report::quotient("against nobody watching", watched, alone);
 
     let asker = Asker::start(controller.http);
-    let half = network.load(&mut requests, Load { time, rate: Some(ceiling / 2.0), ..load });
+    let half = network
+        .load(&mut requests, Load { time, rate: Some(ceiling / 2.0), ..load })
+        .expect("a controller that answers");
     report::rate("at half of that", &half, RULES, Duration::ZERO);
     let mut all = Vec::new();
     for (path, times) in asker.stop() {
@@ -55,5 +61,5 @@ pub(crate) fn run(time: Duration) {
 /// Plays the network for so long.
 fn pause(network: &mut Network, time: Duration) {
     let start = Instant::now();
-    network.serve_until(|_| start.elapsed() > time);
+    network.serve_until(|_| start.elapsed() > time).expect("a controller that answers");
 }

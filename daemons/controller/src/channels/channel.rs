@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
+use braid_openflow::{MessageType, PacketIn, frames};
 use braid_tls::Transport;
 use braid_types::Time;
 use tracing::{debug, info, warn};
@@ -29,6 +30,11 @@ const RETAINED_CAPACITY: usize = 4 << 10;
 
 /// Bytes from which on prefetching pays: several packets, since one gains nothing.
 const PREFETCH_THRESHOLD: usize = 1 << 10;
+
+/// Bytes from which on control messages are handled before packets of hosts: more than a turn may take.
+const CONTROL_FIRST_THRESHOLD: usize = 8 << 10;
+
+const LLDP: [u8; 2] = [0x88, 0xcc];
 
 /// The reason for which a channel closes.
 #[derive(Debug, thiserror::Error)]
@@ -85,12 +91,16 @@ pub(super) struct Channel {
     rest: Vec<u8>,
     /// Whether complete messages in `rest` wait for the next turn; nothing is read before they are handled.
     is_behind: bool,
+    /// Whether the last read filled the buffer, so that the socket may hold more.
+    pub(super) has_more: bool,
     pending: Vec<u8>,
     sent: usize,
     /// The events that the poller waits for.
     pub(super) wanted: Wanted,
     /// The time of the session's next timeout call.
     pub(super) due: Time,
+    /// The controller's stalls that the session knows of.
+    pub(super) stalled: Duration,
 }
 
 impl Channel {
@@ -99,6 +109,7 @@ impl Channel {
         let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
         let (identity, joined, checked, place, is_behind, sent) = (None, false, false, None, false, 0);
+        let (due, stalled, has_more) = (now, Duration::ZERO, false);
         Self {
             stream,
             identity,
@@ -110,10 +121,12 @@ impl Channel {
             place,
             rest,
             is_behind,
+            has_more,
             pending,
             sent,
             wanted,
-            due: now,
+            due,
+            stalled,
         }
     }
 
@@ -135,7 +148,9 @@ impl Channel {
         }
         let rest = self.rest.len();
         inbox[..rest].copy_from_slice(&self.rest);
+        let room = inbox.len() - rest;
         let read = if self.is_behind { 0 } else { self.receive(&mut inbox[rest..])? };
+        self.has_more = read == room || self.is_behind && self.has_more;
         if read > 0 || self.is_behind {
             // Nothing else runs until all of it is handled, so that the brain's time never goes back.
             let arrived_at = engine.now();
@@ -172,6 +187,8 @@ impl Channel {
         stream: &[u8],
     ) -> Result<usize, ChannelError> {
         let mut rest = stream;
+        // While a channel is behind, nothing is read: its control messages were handled when it fell behind.
+        let is_sorted = self.is_behind || self.take_control(engine, arrived_at, stream)?;
         self.is_behind = false;
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
             if engine.now().since(arrived_at) >= TURN_BUDGET {
@@ -179,10 +196,28 @@ impl Channel {
                 break;
             }
             let (message, after) = rest.split_at(length);
-            self.take_message(engine, arrived_at, message)?;
+            if !is_sorted || !is_control(message) {
+                self.take_message(engine, arrived_at, message)?;
+            }
             rest = after;
         }
         Ok(stream.len() - rest.len())
+    }
+
+    /// Handles the control messages among many messages before the others. Returns whether it did.
+    fn take_control(
+        &mut self,
+        engine: &mut Engine,
+        arrived_at: Time,
+        stream: &[u8],
+    ) -> Result<bool, ChannelError> {
+        if !self.joined || stream.len() < CONTROL_FIRST_THRESHOLD {
+            return Ok(false);
+        }
+        for message in frames(stream).map_while(Result::ok).filter(|message| is_control(message.bytes)) {
+            self.take_message(engine, arrived_at, message.bytes)?;
+        }
+        Ok(true)
     }
 
     fn take_message(
@@ -226,8 +261,10 @@ impl Channel {
         self.joined
     }
 
-    /// Called once a second.
-    pub(super) fn handle_timeout(&mut self, now: Time) -> Result<(), ChannelError> {
+    /// Called once a second, with the time so far in which the controller did not get to listen.
+    pub(super) fn handle_timeout(&mut self, now: Time, stalled: Duration) -> Result<(), ChannelError> {
+        let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
+        self.session.note_stall(now, stall);
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }
 
@@ -279,6 +316,56 @@ impl Channel {
     }
 }
 
+/// Whether links or the connection itself depend on a message: echoes, the state of ports and discovery frames.
+/// Those of one kind keep their order.
+fn is_control(message: &[u8]) -> bool {
+    match message.get(1).copied().map(MessageType::from) {
+        Some(MessageType::EchoRequest | MessageType::EchoReply | MessageType::PortStatus) => true,
+        Some(MessageType::PacketIn) => {
+            PacketIn::frame_of(message).and_then(|frame| frame.get(12..14)) == Some(&LLDP)
+        }
+        _ => false,
+    }
+}
+
 fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_openflow::{Bytes, Echo, Match, Message, OxmField, Xid};
+    use braid_types::PortNo;
+
+    use super::*;
+
+    fn packet_in(ether_type: [u8; 2]) -> Vec<u8> {
+        let frame = [&[0; 12][..], &ether_type, &[0; 46]].concat();
+        let fields = [OxmField::InPort(PortNo(1))];
+        let packet = PacketIn {
+            buffer_id: braid_openflow::BufferId::NO_BUFFER,
+            total_len: 60,
+            reason: braid_openflow::PacketInReason::Action,
+            table_id: braid_openflow::TableId(0),
+            cookie: braid_openflow::Cookie(0),
+            matching: Match::new(&fields),
+            data: Bytes(&frame),
+        };
+        encoded(&Message::PacketIn(packet))
+    }
+
+    fn encoded(message: &Message<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        message.encode(Xid(1), &mut bytes).expect("a short message");
+        bytes
+    }
+
+    #[test]
+    fn echoes_and_discovery_frames_go_first_and_packets_of_hosts_do_not() {
+        assert!(is_control(&encoded(&Message::EchoRequest(Echo { data: Bytes(b"?") }))));
+        assert!(is_control(&packet_in(LLDP)));
+        assert!(!is_control(&packet_in([0x08, 0x00])));
+        assert!(!is_control(&encoded(&Message::BarrierReply)), "it comes after the errors before it");
+        assert!(!is_control(&[]));
+    }
 }

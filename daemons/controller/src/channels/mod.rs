@@ -37,7 +37,11 @@ pub(crate) use outbox::{Filled, Outbox};
 pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
-const MAX_CHANNELS: usize = 6_144;
+const MAX_CHANNELS: usize = 18_432;
+/// The longest sleep, so that a sleep is no stall.
+const MAX_SLEEP: Duration = Duration::from_millis(100);
+/// A round counts as one that has read everything while no more than one channel of so many has more.
+const MAX_BEHIND: usize = 8;
 /// The interval of the sessions' timeout calls.
 const TICK: Duration = Duration::from_secs(1);
 /// The longest message: its length field has 16 bits.
@@ -63,6 +67,8 @@ pub(crate) struct Channels {
     served: Vec<Slot>,
     /// The channels with messages left over from this turn.
     behind: Vec<Slot>,
+    /// The number of other channels whose sockets may hold more.
+    unread: usize,
 }
 
 impl Channels {
@@ -85,6 +91,7 @@ impl Channels {
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
             served: Vec::new(),
             behind: Vec::new(),
+            unread: 0,
         })
     }
 
@@ -112,7 +119,7 @@ impl Channels {
             // The next poll reports an error again.
             _ = self.poller.some() => {}
             () = filled.some() => {}
-            () = tokio::time::sleep(next.unwrap_or(TICK)) => {}
+            () = tokio::time::sleep(next.unwrap_or(TICK).min(MAX_SLEEP)) => {}
         }
         filled.looked_at();
     }
@@ -124,12 +131,20 @@ impl Channels {
             self.take(incoming);
         }
         self.served.clear();
-        self.poller.look(&mut self.served)?;
+        let began = self.engine.borrow_mut().begin_round();
+        let all_seen = self.poller.look(&mut self.served)?;
         let mut behind = std::mem::take(&mut self.behind);
-        behind.retain(|slot| !self.served.contains(slot));
+        let mut ready = self.served.clone();
+        ready.sort_unstable();
+        behind.retain(|slot| ready.binary_search(slot).is_err());
         self.served.append(&mut behind);
         for index in 0..self.served.len() {
             self.read(self.served[index]);
+        }
+        let open = self.slots.len() - self.free.len();
+        let unread = self.behind.len() + std::mem::take(&mut self.unread);
+        if all_seen && unread <= (open / MAX_BEHIND).max(1) {
+            self.engine.borrow_mut().end_round(began);
         }
         // After the reads, so that no switch counts as silent because the controller was delayed.
         self.tick();
@@ -147,13 +162,16 @@ impl Channels {
     }
 
     fn tick(&mut self) {
-        let now = self.engine.borrow().now();
+        let (now, stalled) = {
+            let engine = self.engine.borrow();
+            (engine.now(), engine.stalled())
+        };
         while let Some((_, slot)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.pop_first();
             let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { continue };
             channel.due = now + TICK;
             self.due.insert((channel.due, slot));
-            if let Err(why) = channel.handle_timeout(now) {
+            if let Err(why) = channel.handle_timeout(now, stalled) {
                 self.close(slot, &why);
             } else {
                 self.flush(slot);
@@ -171,6 +189,7 @@ impl Channels {
         }
         match read {
             Ok(()) if channel.goes_on() => self.behind.push(slot),
+            Ok(()) if channel.has_more => self.unread += 1,
             Ok(()) => {}
             Err(why) => self.close(slot, &why),
         }
@@ -215,12 +234,15 @@ impl Channels {
         if self.slots.len() - self.free.len() >= MAX_CHANNELS {
             return self.refuse(address, "the limit of open connections is reached");
         }
-        let now = self.engine.borrow().now();
+        let (now, stalled) = {
+            let engine = self.engine.borrow();
+            (engine.now(), engine.stalled())
+        };
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);
         let mut channel = Channel::open(stream, address, outbox, now);
         channel.identity = identity;
-        channel.due = now + TICK;
+        (channel.due, channel.stalled) = (now + TICK, stalled);
         channel.place = Some(self.handshakes.begin(address.ip(), slot));
         self.due.insert((channel.due, slot));
         let added = channel.stream.set_nodelay();

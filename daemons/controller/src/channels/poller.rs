@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use super::outbox::Slot;
 
 /// Sockets reported by one epoll call; others follow in the next turn.
-const MAX_EVENTS: usize = 256;
+const MAX_EVENTS: usize = 4_096;
 
 /// Reports which sockets can be read or written: one system call for all, and none through the async runtime.
 pub(super) struct Poller {
@@ -54,8 +54,8 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, socket)?)
     }
 
-    /// Appends the ready sockets to `slots`, the longest waiting first.
-    pub(super) fn look(&mut self, slots: &mut Vec<Slot>) -> io::Result<()> {
+    /// Appends the ready sockets to `slots`, the longest waiting first. Returns whether these are all.
+    pub(super) fn look(&mut self, slots: &mut Vec<Slot>) -> io::Result<bool> {
         self.events.clear();
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&now)) {
@@ -63,7 +63,7 @@ impl Poller {
             Err(error) => return Err(error.into()),
         }
         slots.extend(self.events.iter().map(|event| event.data.u64() as Slot));
-        Ok(())
+        Ok(self.events.len() < self.events.capacity())
     }
 
     /// Waits until a socket may be ready.

@@ -1,8 +1,10 @@
 //! `GET /metrics` in the OpenMetrics text format.
 
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use braid_api::MetricsParameters;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -22,33 +24,39 @@ use crate::state_copy::{List, Lists, Totals};
 #[derive(Debug)]
 struct Snapshot {
     gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 10],
+    counters: [(&'static str, &'static str, u64); 11],
 }
 
+const TOTALS: Lists = Lists::of(&[List::Totals]);
 const LISTS: Lists = Lists::of(&[List::Links, List::Edges, List::Totals]);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Metrics in the OpenMetrics format.
 #[utoipa::path(
-    get, path = "/metrics",
+    get, path = "/metrics", params(MetricsParameters),
     responses((status = 200, body = String, content_type = "application/openmetrics-text"))
 )]
 pub(super) async fn metrics(
     State((replica, tls)): State<(Replica, Option<OpenFlowTls>)>,
+    part: Result<Query<MetricsParameters>, QueryRejection>,
 ) -> Result<Response, Problem> {
-    replica.refresh(LISTS).await?;
+    let Query(MetricsParameters { totals }) = part?;
+    let only_totals = totals.unwrap_or_default();
+    replica.refresh(if only_totals { TOTALS } else { LISTS }).await?;
     let certificates = Certificates(tls.iter().flat_map(OpenFlowTls::expiries).collect());
-    let body = replica.read(|tables| encode(tables, certificates));
+    let body = replica.read(|tables| encode(tables, certificates, only_totals));
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())
 }
 
-/// Everything in the OpenMetrics text format.
-fn encode(tables: &Tables, certificates: Certificates) -> String {
+/// Everything, or only the totals, in the OpenMetrics text format.
+fn encode(tables: &Tables, certificates: Certificates, only_totals: bool) -> String {
     let mut registry = Registry::with_prefix("braid");
     registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
-    registry.register_collector(Box::new(Links::take(&tables.links)));
-    registry.register_collector(Box::new(Edges::take(&tables.edges)));
-    registry.register_collector(Box::new(certificates));
+    if !only_totals {
+        registry.register_collector(Box::new(Links::take(&tables.links)));
+        registry.register_collector(Box::new(Edges::take(&tables.edges)));
+        registry.register_collector(Box::new(certificates));
+    }
     let mut body = String::new();
     // Writing to a String does not fail.
     let _ = text::encode(&mut body, &registry);
@@ -90,6 +98,7 @@ impl Snapshot {
                     counters.packets_over_limit,
                 ),
                 ("alarms", "Attacks seen at ports", counters.alarms),
+                ("links_lost", "Directed links lost, for any reason", counters.links_lost),
                 (
                     "openflow_connections_refused",
                     "OpenFlow connections closed because a switch misbehaved",

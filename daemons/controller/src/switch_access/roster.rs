@@ -10,13 +10,13 @@ use super::{AllowedSwitch, SwitchAccess};
 use crate::peer_limit::{PeerCounts, PeerLimitError, PeerLimits};
 
 /// Switches at the same time; more than any network has.
-const MAX_SWITCHES: usize = 4_096;
+const MAX_SWITCHES: usize = 16_384;
 /// Of these places, so many are for switches that are listed, or that were there before.
-const RESERVE: usize = 1_024;
+const RESERVE: usize = 4_096;
 /// Switches from one network of other machines.
 const MAX_OF_PREFIX: usize = 1_024;
 /// Switches from one address of this machine, such as those of a testbed.
-const MAX_OF_LOOPBACK: usize = 2_048;
+const MAX_OF_LOOPBACK: usize = 8_192;
 
 /// Switches that are connected and that may be.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ mod tests {
     /// Joins phantoms until no more may, from as many networks as it takes.
     fn flood(roster: &mut Roster) -> usize {
         let mut joined = 0;
-        for number in 0..10_000_u32 {
+        for number in 0..20_000_u32 {
             let from = IpAddr::V4((0x0b00_0000 + (number / 200) * 256).into());
             joined += usize::from(join(roster, 0, 100_000 + u64::from(number), from).is_ok());
         }

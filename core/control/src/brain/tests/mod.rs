@@ -19,6 +19,7 @@ mod measure;
 mod meters;
 mod mptcp;
 mod neighbours;
+mod overload;
 mod parallel;
 mod policy;
 mod prefetch;

@@ -31,7 +31,9 @@ impl Network {
 
     /// Queues an event of a switch that arises while commands are executed.
     pub(in crate::brain::tests) fn say(&mut self, event: Event<'static>) {
-        if self.telling {
+        if let Some(unread) = &mut self.unread {
+            unread.push_back(event);
+        } else if self.telling {
             self.said.push_back(event);
         } else {
             self.tell(&event);

@@ -2,6 +2,7 @@
 
 mod carry;
 mod late;
+mod stall;
 mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,6 +48,8 @@ pub(super) struct Network {
     /// Events from switches that the brain has not handled yet.
     said: VecDeque<Event<'static>>,
     telling: bool,
+    /// What switches have said and the controller does not get to read, if it is busy.
+    unread: Option<VecDeque<Event<'static>>>,
     /// Whether no controller runs.
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
@@ -145,6 +148,7 @@ impl Network {
             failover_groups: 0,
             said: VecDeque::new(),
             telling: false,
+            unread: None,
             dead: false,
             with_host: BTreeSet::new(),
             edges: BTreeSet::new(),
