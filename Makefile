@@ -29,6 +29,8 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/check-dependencies
 	scripts/check-boundaries
+	scripts/check-docs
+	tests/docs/check_docs.py
 	scripts/deny
 
 bench: ## Measure

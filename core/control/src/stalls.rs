@@ -29,6 +29,11 @@ impl Stalls {
         }
     }
 
+    /// Of all stalls so far.
+    pub(crate) const fn total(&self) -> Duration {
+        self.total
+    }
+
     /// For how long the controller has listened since `earlier`. A stall that was not over by then is left out
     /// as a whole. O(log n).
     pub(crate) fn listened(&self, now: Time, earlier: Time) -> Duration {

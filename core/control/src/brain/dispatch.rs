@@ -199,7 +199,6 @@ impl Dispatch<'_> {
     fn on_stall(&mut self, time: Duration) {
         self.brain.counters.stalled += time;
         self.brain.stalls.note(self.now, time);
-        self.brain.discovery.handle_stall();
     }
 
     fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {

@@ -131,11 +131,6 @@ impl Discovery {
         self.probe_due_ports(cx);
     }
 
-    /// The controller could not listen for a while: fewer frames are sent.
-    pub(crate) const fn handle_stall(&mut self) {
-        self.pace.note_stall();
-    }
-
     /// A host was seen at a port.
     pub(crate) fn handle_host_seen(&mut self, at: SwitchPort) {
         self.ports.mark_host_seen(at);

@@ -23,25 +23,21 @@ pub(super) struct Pace {
     allowance: u32,
     sent_in_all: u32,
     filled_at: Option<Time>,
-    /// Whether the controller has stalled since then.
-    has_stalled: bool,
+    /// The time in all that the controller had stalled by then.
+    stalled: Duration,
     sent: BTreeMap<DatapathId, u32>,
 }
 
 impl Pace {
-    /// The controller could not listen for a while.
-    pub(super) const fn note_stall(&mut self) {
-        self.has_stalled = true;
-    }
-
-    /// A tick has come.
-    pub(super) fn handle_timeout(&mut self, now: Time, settings: &Settings) {
+    /// A tick has come. `stalled`: the time in all in which the controller could not listen.
+    pub(super) fn handle_timeout(&mut self, now: Time, settings: &Settings, stalled: Duration) {
         if self.filled_at.is_some_and(|at| now.since(at) < settings.tick) {
             return;
         }
         let start = settings.probe_burst.max(1);
         let used = self.sent_in_all >= self.allowance;
-        self.allowance = match (self.filled_at, std::mem::take(&mut self.has_stalled)) {
+        let has_stalled = std::mem::replace(&mut self.stalled, stalled) != stalled;
+        self.allowance = match (self.filled_at, has_stalled) {
             (None, _) => start,
             (_, true) => (self.allowance / 2).max((start / MIN_PART).max(1)),
             (_, false) if used => (self.allowance + self.allowance / 4).min(start.saturating_mul(MAX_FACTOR)),
@@ -103,23 +99,18 @@ mod tests {
     fn the_allowance_grows_while_it_is_used_up_and_halves_with_a_stall() {
         let (settings, mut sent) = (Settings::default(), Vec::new());
         let (mut pace, mut now) = (Pace::default(), Time::ZERO);
-        for stalls in [false, false, true, true] {
-            pace.handle_timeout(now, &settings);
+        for stalled in [0, 0, 0, 1, 2] {
+            pace.handle_timeout(now, &settings, Duration::from_secs(stalled));
             sent.push(drain(&mut pace));
-            if stalls {
-                pace.note_stall();
-            }
             now = now + settings.tick;
         }
-        pace.handle_timeout(now, &settings);
-        sent.push(drain(&mut pace));
         assert_eq!(sent, [500, 625, 781, 390, 195]);
     }
 
     #[test]
     fn one_switch_does_not_take_all() {
         let mut pace = Pace::default();
-        pace.handle_timeout(Time::ZERO, &Settings::default());
+        pace.handle_timeout(Time::ZERO, &Settings::default(), Duration::ZERO);
         assert_eq!((0..1_000).filter(|_| pace.take(DatapathId(1))).count() as u32, MAX_PER_SWITCH);
         assert!(pace.take(DatapathId(2)));
     }

@@ -19,7 +19,7 @@ const MIN_PROBES: u32 = 3;
 impl Discovery {
     /// Reviews the ports that are due, and sends their discovery frames, as many as the pace allows.
     pub(super) fn probe_due_ports(&mut self, cx: &mut Context<'_>) {
-        self.pace.handle_timeout(cx.now, cx.settings);
+        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.total());
         let intervals = Intervals::of(cx.settings, self.ports.len());
         let mut postponed = Vec::new();
         while self.pace.has_room()
@@ -39,7 +39,7 @@ impl Discovery {
 
     /// Sends a discovery frame from a port that has come up, or leaves it to the next tick.
     pub(super) fn probe_new_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        self.pace.handle_timeout(cx.now, cx.settings);
+        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.total());
         if self.pace.take(at.dpid) {
             let intervals = Intervals::of(cx.settings, self.ports.len());
             self.probe_port(cx, intervals, at);
