@@ -66,12 +66,15 @@ pub(crate) fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
     let (links, hosts) = (layout.directed_links(), layout.hosts.clone());
     let mut network = Network::connect(controller.target(), &layout).expect("a controller that answers");
     network.serve_until(|_| report::count(controller, "links") == links).expect("a controller that answers");
-    network.serve_until(|network| {
-        let tell =
-            |(index, host): &Placed| (*index, packet_in(host.port, ADMIT, &announcement(*host, *host)));
-        network.tell(hosts.iter().map(tell)).expect("a controller that answers");
-        report::count(controller, "hosts") == hosts.len()
-    })(network, hosts)
+    network
+        .serve_until(|network| {
+            let tell =
+                |(index, host): &Placed| (*index, packet_in(host.port, ADMIT, &announcement(*host, *host)));
+            network.tell(hosts.iter().map(tell)).expect("a controller that answers");
+            report::count(controller, "hosts") == hosts.len()
+        })
+        .expect("a controller that answers");
+    (network, hosts)
 }
 
 /// A connection that a host opens: to whom, and both ports.
