@@ -9,6 +9,7 @@ controller closed a connection. Times are printed and not judged, except that th
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -42,10 +43,10 @@ def main():
     parser.add_argument("--topology", default="fattree:20")
     parser.add_argument("--limit", type=int, default=30, help="seconds until every link and host must be known")
     parser.add_argument("--hold", type=int, default=15, help="seconds for which the complete network is watched")
-    parser.add_argument("--log", default="/tmp/braid-discovery.log", help="where the controller's log goes")
+    parser.add_argument("--log", help="where the controller's log goes; to nowhere if it is not said")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    with open(args.log, "w", encoding="utf-8") as log:
+    with open(args.log or os.devnull, "w", encoding="utf-8") as log:
         controller, addresses = start(args.braid, log)
         try:
             began = time.monotonic()

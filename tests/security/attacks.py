@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import os
 import re
+import resource
 import socket
 import ssl
 import struct
@@ -267,10 +268,11 @@ def one_byte(to, encrypted):
         honest = await asyncio.to_thread(get, "/api/v1/switches", HONEST, to, "GET", headers)
         for writer in writers:
             writer.transport.abort()
-        return honest
+        return honest, len(writers)
 
-    status, _, seconds = asyncio.run(attack())
-    print(f"    an honest request took {seconds * 1e3:.0f} ms")
+    (status, _, seconds), opened = asyncio.run(attack())
+    print(f"    beside {opened} connections, an honest request took {seconds * 1e3:.0f} ms")
+    check(opened >= 256, f"only {opened} connections could be opened: that is no attack")
     check(status == 200 and seconds < SERVED, f"{status} after {seconds:.1f} s")
 
 
@@ -416,6 +418,7 @@ def main():
     if "BRAID_ATTACKS_INSIDE" not in os.environ:
         os.environ["BRAID_ATTACKS_INSIDE"] = "1"
         os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16_384, max(16_384, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
     subprocess.run("ip link set lo up && ip route add local 10.66.0.0/16 dev lo", shell=True, check=True)
     sys.exit(not run(arguments.braid, arguments.only))
 

@@ -35,10 +35,22 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    fn has_files(&self) -> bool {
+        let credentials = [&self.openflow_tls_certificate, &self.openflow_tls_key, &self.openflow_tls_ca];
+        let identities = [&self.openflow_identities, &self.openflow_pins];
+        credentials.into_iter().chain(identities).any(Option::is_some)
+    }
+
     /// Reads all files; `None` if TLS is off.
     pub(crate) fn read(&self) -> anyhow::Result<Option<OpenFlowTls>> {
         if self.openflow_tls == TlsMode::Off {
-            return Ok(None);
+            return match self.has_files() {
+                true => Err(exit::error(
+                    Code::Usage,
+                    "files for OpenFlow over TLS are given, and it is off: add --openflow-tls required or optional",
+                )),
+                false => Ok(None),
+            };
         }
         let given = (&self.openflow_tls_certificate, &self.openflow_tls_key, &self.openflow_tls_ca);
         let (Some(certificate), Some(key), Some(authority)) = given else {

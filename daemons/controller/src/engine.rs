@@ -214,6 +214,11 @@ impl Engine {
         Ok(())
     }
 
+    /// The number of connected switches.
+    pub(crate) fn switch_count(&self) -> usize {
+        self.switches.len()
+    }
+
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         self.switches.remove(&dpid);

@@ -47,6 +47,8 @@ pub struct Done {
     pub number: u16,
     /// The names of the expectations that do not hold, or the error of a run that failed.
     pub unmet: Vec<String>,
+    /// Expectations that are not met for a reason that the plan gives.
+    pub known: Vec<String>,
     /// Whether other load was beside it.
     pub disturbed: bool,
 }
@@ -87,7 +89,7 @@ pub fn measure(
         for number in 1..=settings.repeat.unwrap_or(job.repeat) {
             match store.read(&job.name, number) {
                 Ok(Some(record)) if counts(&record, &digest, &sources, settings) => {
-                    measured.done.push(done(&record));
+                    measured.done.push(done(&record, job));
                     measured.kept += 1;
                 }
                 // A record of another release is measured anew.
@@ -107,7 +109,7 @@ pub fn measure(
         runner.tell(&format!("{} of {of}: {name}, repetition {number}; about {left} left", place + 1));
         let record = repeat(planned, &sources, settings, runner)?;
         store.write(&record)?;
-        let done = done(&record);
+        let done = done(&record, planned.job);
         runner.tell(&told(&done));
         measured.done.push(done);
     }
@@ -178,7 +180,7 @@ pub(crate) fn describe(load: &Load) -> String {
     format!("other processes {}, host {}{before}", percent(load.others), percent(load.steal))
 }
 
-fn done(record: &Record) -> Done {
+fn done(record: &Record, job: &Job<'_>) -> Done {
     let unmet = match &record.outcome {
         Outcome::Failed(why) => vec![format!("failed: {why}")],
         // What depends on the machine's speed does not count beside other load.
@@ -187,15 +189,19 @@ fn done(record: &Record) -> Done {
             outcome.verdicts().into_iter().filter(|it| !it.ok && counts(it)).map(|it| it.name).collect()
         }
     };
-    Done { name: record.name.clone(), number: record.number, unmet, disturbed: record.load.is_disturbing() }
+    let (known, unmet) = unmet.into_iter().partition(|name| job.run.reasons.contains_key(name));
+    let (name, number, disturbed) = (record.name.clone(), record.number, record.load.is_disturbing());
+    Done { name, number, unmet, known, disturbed }
 }
 
 fn told(done: &Done) -> String {
     let beside = if done.disturbed { ", beside other load" } else { "" };
-    match done.unmet.as_slice() {
-        [] => format!("{}, repetition {}: all expectations met{beside}", done.name, done.number),
-        unmet => format!("{}, repetition {}: not met{beside}: {}", done.name, done.number, unmet.join("; ")),
-    }
+    let verdict = match (done.unmet.as_slice(), done.known.as_slice()) {
+        ([], []) => format!("all expectations met{beside}"),
+        ([], known) => format!("not met{beside}, for known reasons: {}", known.join("; ")),
+        (unmet, _) => format!("not met{beside}: {}", unmet.join("; ")),
+    };
+    format!("{}, repetition {}: {verdict}", done.name, done.number)
 }
 
 fn words(time: Duration) -> String {

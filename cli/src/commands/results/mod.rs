@@ -128,17 +128,21 @@ fn list(args: &Run, jobs: &[Job<'_>]) -> anyhow::Result<()> {
     output::text(&table(["RUN", "TIMES", "SECONDS", "CONTROLS", "SHOWS"], rows))
 }
 
-/// Prints a line for each repetition; an expectation that is not met is an error.
+/// Prints a line for each repetition; an expectation that is not met, without a reason in the plan, is an error.
 fn conclude(measured: &Measured) -> anyhow::Result<()> {
     let rows = measured.done.iter().map(|done| {
-        let verdict = if done.unmet.is_empty() { "met" } else { "not met" };
+        let verdict = match (done.unmet.is_empty(), done.known.is_empty()) {
+            (true, true) => "met",
+            (true, false) => "not met, known",
+            (false, _) => "not met",
+        };
         let load = if done.disturbed { "other load" } else { "" };
         [
             done.name.clone(),
             done.number.to_string(),
             verdict.to_owned(),
             load.to_owned(),
-            done.unmet.join("; "),
+            [done.unmet.as_slice(), &done.known].concat().join("; "),
         ]
     });
     output::text(&table(["RUN", "REPETITION", "EXPECTATIONS", "BESIDE", "NOT-MET"], rows))?;

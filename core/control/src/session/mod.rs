@@ -34,6 +34,9 @@ const ECHO_AFTER: Duration = Duration::from_secs(4);
 /// after 9 s, so the old connection is closed before the next one opens.
 const DEAD_AFTER: Duration = Duration::from_secs(8);
 
+/// A handshake has at most so many times its limit more time, for the controller's own stalls.
+const MAX_HANDSHAKE_EXTENSION: u32 = 3;
+
 /// A report of a session.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SessionEvent<'a> {
@@ -57,6 +60,8 @@ pub enum SessionEvent<'a> {
 pub struct Session {
     limits: SessionLimits,
     state: State,
+    connected_at: Time,
+    /// When its handshake would have begun if the controller had always listened.
     opened_at: Time,
     heard_at: Time,
     echo_sent: bool,
@@ -73,7 +78,14 @@ impl Session {
     /// Starts a session and sends HELLO. `generation` must be higher than that of any earlier master.
     pub fn open(now: Time, generation: u64, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
         handshake::greet(out);
-        Self { limits, state: State::Hello { generation }, opened_at: now, heard_at: now, echo_sent: false }
+        Self {
+            limits,
+            state: State::Hello { generation },
+            connected_at: now,
+            opened_at: now,
+            heard_at: now,
+            echo_sent: false,
+        }
     }
 
     /// The datapath id that the peer claims, once it has, so that it can be refused before the rest of the handshake.
@@ -172,7 +184,8 @@ impl Session {
     /// The caller could not listen for this long: that was no silence of the switch.
     pub fn note_stall(&mut self, now: Time, stall: Duration) {
         self.heard_at = (self.heard_at + stall).min(now);
-        self.opened_at = (self.opened_at + stall).min(now);
+        let latest = self.connected_at + self.limits.handshake * MAX_HANDSHAKE_EXTENSION;
+        self.opened_at = (self.opened_at + stall).min(now).min(latest);
     }
 
     /// Call at least every second. After the handshake, each call sends an echo request if one is due.

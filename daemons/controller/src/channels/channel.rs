@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
-use braid_openflow::{MessageType, PacketIn, frames};
 use braid_tls::Transport;
 use braid_types::Time;
 use tracing::{debug, info, warn};
 
+use super::control_first::ControlFirst;
 use super::handshakes::Place;
 use super::identity::Identity;
 use super::outbox::Outbox;
@@ -33,8 +33,6 @@ const PREFETCH_THRESHOLD: usize = 1 << 10;
 
 /// Bytes from which on control messages are handled before packets of hosts: more than a turn may take.
 const CONTROL_FIRST_THRESHOLD: usize = 8 << 10;
-
-const LLDP: [u8; 2] = [0x88, 0xcc];
 
 /// The reason for which a channel closes.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +89,7 @@ pub(super) struct Channel {
     rest: Vec<u8>,
     /// Whether complete messages in `rest` wait for the next turn; nothing is read before they are handled.
     is_behind: bool,
+    control: ControlFirst,
     /// Whether the last read filled the buffer, so that the socket may hold more.
     pub(super) has_more: bool,
     pending: Vec<u8>,
@@ -121,6 +120,7 @@ impl Channel {
             place,
             rest,
             is_behind,
+            control: ControlFirst::default(),
             has_more,
             pending,
             sent,
@@ -187,8 +187,7 @@ impl Channel {
         stream: &[u8],
     ) -> Result<usize, ChannelError> {
         let mut rest = stream;
-        // While a channel is behind, nothing is read: its control messages were handled when it fell behind.
-        let is_sorted = self.is_behind || self.take_control(engine, arrived_at, stream)?;
+        self.take_control(engine, arrived_at, stream)?;
         self.is_behind = false;
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
             if engine.now().since(arrived_at) >= TURN_BUDGET {
@@ -196,28 +195,32 @@ impl Channel {
                 break;
             }
             let (message, after) = rest.split_at(length);
-            if !is_sorted || !is_control(message) {
+            if !self.control.has_handled(stream.len() - rest.len(), message) {
                 self.take_message(engine, arrived_at, message)?;
             }
             rest = after;
         }
-        Ok(stream.len() - rest.len())
+        let used = stream.len() - rest.len();
+        self.control.consume(used);
+        Ok(used)
     }
 
-    /// Handles the control messages among many messages before the others. Returns whether it did.
+    /// Handles the control messages among many messages before the others, within the turn's budget.
     fn take_control(
         &mut self,
         engine: &mut Engine,
         arrived_at: Time,
         stream: &[u8],
-    ) -> Result<bool, ChannelError> {
+    ) -> Result<(), ChannelError> {
         if !self.joined || stream.len() < CONTROL_FIRST_THRESHOLD {
-            return Ok(false);
+            return Ok(());
         }
-        for message in frames(stream).map_while(Result::ok).filter(|message| is_control(message.bytes)) {
-            self.take_message(engine, arrived_at, message.bytes)?;
+        while engine.now().since(arrived_at) < TURN_BUDGET
+            && let Some(message) = self.control.next(stream)
+        {
+            self.take_message(engine, arrived_at, message)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     fn take_message(
@@ -239,11 +242,12 @@ impl Channel {
         let Some(event) = event else { return Ok(()) };
         match event {
             SessionEvent::Up(switch) => {
+                engine.check_join(switch.dpid, self.address)?;
+                if let Some(identity) = &self.identity {
+                    identity.note_joined(switch.dpid, self.address.ip())?;
+                }
                 engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = true;
-                if let Some(identity) = &self.identity {
-                    identity.note_joined(switch.dpid, self.address.ip());
-                }
                 if let Some(why) = self.session.unusable() {
                     let dpid = tracing::field::display(switch.dpid);
                     warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
@@ -316,56 +320,6 @@ impl Channel {
     }
 }
 
-/// Whether links or the connection itself depend on a message: echoes, the state of ports and discovery frames.
-/// Those of one kind keep their order.
-fn is_control(message: &[u8]) -> bool {
-    match message.get(1).copied().map(MessageType::from) {
-        Some(MessageType::EchoRequest | MessageType::EchoReply | MessageType::PortStatus) => true,
-        Some(MessageType::PacketIn) => {
-            PacketIn::frame_of(message).and_then(|frame| frame.get(12..14)) == Some(&LLDP)
-        }
-        _ => false,
-    }
-}
-
 fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-}
-
-#[cfg(test)]
-mod tests {
-    use braid_openflow::{Bytes, Echo, Match, Message, OxmField, Xid};
-    use braid_types::PortNo;
-
-    use super::*;
-
-    fn packet_in(ether_type: [u8; 2]) -> Vec<u8> {
-        let frame = [&[0; 12][..], &ether_type, &[0; 46]].concat();
-        let fields = [OxmField::InPort(PortNo(1))];
-        let packet = PacketIn {
-            buffer_id: braid_openflow::BufferId::NO_BUFFER,
-            total_len: 60,
-            reason: braid_openflow::PacketInReason::Action,
-            table_id: braid_openflow::TableId(0),
-            cookie: braid_openflow::Cookie(0),
-            matching: Match::new(&fields),
-            data: Bytes(&frame),
-        };
-        encoded(&Message::PacketIn(packet))
-    }
-
-    fn encoded(message: &Message<'_>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        message.encode(Xid(1), &mut bytes).expect("a short message");
-        bytes
-    }
-
-    #[test]
-    fn echoes_and_discovery_frames_go_first_and_packets_of_hosts_do_not() {
-        assert!(is_control(&encoded(&Message::EchoRequest(Echo { data: Bytes(b"?") }))));
-        assert!(is_control(&packet_in(LLDP)));
-        assert!(!is_control(&packet_in([0x08, 0x00])));
-        assert!(!is_control(&encoded(&Message::BarrierReply)), "it comes after the errors before it");
-        assert!(!is_control(&[]));
-    }
 }

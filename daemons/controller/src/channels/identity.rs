@@ -32,10 +32,9 @@ impl Identity {
         Ok(())
     }
 
-    pub(super) fn note_joined(&self, dpid: DatapathId, address: IpAddr) {
-        if let Some(certificate) = &self.certificate {
-            self.tls.note_joined(dpid, address, certificate);
-        }
+    pub(super) fn note_joined(&self, dpid: DatapathId, address: IpAddr) -> Result<(), ClaimError> {
+        let Some(certificate) = &self.certificate else { return Ok(()) };
+        self.tls.note_joined(dpid, address, certificate)
     }
 
     pub(super) fn note_left(&self, dpid: DatapathId) {

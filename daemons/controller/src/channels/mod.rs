@@ -6,6 +6,7 @@
 
 mod accept;
 mod channel;
+mod control_first;
 mod handshakes;
 mod identity;
 mod outbox;
@@ -141,9 +142,8 @@ impl Channels {
         for index in 0..self.served.len() {
             self.read(self.served[index]);
         }
-        let open = self.slots.len() - self.free.len();
-        let unread = self.behind.len() + std::mem::take(&mut self.unread);
-        if all_seen && unread <= (open / MAX_BEHIND).max(1) {
+        let unread = std::mem::take(&mut self.unread);
+        if all_seen && unread <= (self.engine.borrow().switch_count() / MAX_BEHIND).max(1) {
             self.engine.borrow_mut().end_round(began);
         }
         // After the reads, so that no switch counts as silent because the controller was delayed.
@@ -187,11 +187,14 @@ impl Channels {
         {
             self.handshakes.end(place, slot);
         }
-        match read {
-            Ok(()) if channel.goes_on() => self.behind.push(slot),
-            Ok(()) if channel.has_more => self.unread += 1,
-            Ok(()) => {}
-            Err(why) => self.close(slot, &why),
+        if let Err(why) = read {
+            return self.close(slot, &why);
+        }
+        // A peer that is no switch yet cannot make the controller believe that it does not listen.
+        let has_more = channel.goes_on() || channel.has_more;
+        self.unread += usize::from(has_more && channel.has_joined());
+        if channel.goes_on() {
+            self.behind.push(slot);
         }
     }
 

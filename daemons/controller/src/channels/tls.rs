@@ -87,8 +87,9 @@ async fn serve(tls: &OpenFlowTls, mut queue: mpsc::Receiver<Accepted>, done: &mp
 fn take_crowding(order: &mut VecDeque<(AbortHandle, SocketAddr)>) -> Option<(AbortHandle, SocketAddr)> {
     let mut counts = BTreeMap::<IpAddr, usize>::new();
     order.iter().for_each(|(_, address)| *counts.entry(address.ip()).or_default() += 1);
-    let (crowding, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    let oldest = order.iter().position(|(_, address)| address.ip() == crowding)?;
+    let most = counts.values().copied().max()?;
+    // Of equally many, the oldest: honest handshakes are short.
+    let oldest = order.iter().position(|(_, address)| counts.get(&address.ip()) == Some(&most))?;
     order.remove(oldest)
 }
 

@@ -89,7 +89,9 @@ impl Guard {
                 }
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            _ => self.places.prove(peer),
+            status if status.is_success() => self.places.prove(peer),
+            // It has asked for what is not there or too often: that earns no place.
+            _ => {}
         }
     }
 

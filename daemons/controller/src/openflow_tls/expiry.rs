@@ -11,7 +11,7 @@ use braid_types::DatapathId;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info};
 
-use super::OpenFlowTls;
+use super::{ClaimError, OpenFlowTls};
 use crate::engine::Shared;
 
 /// A certificate that ends sooner raises an alarm.
@@ -41,9 +41,16 @@ impl Connected {
 }
 
 impl OpenFlowTls {
-    /// A switch joined with this certificate.
-    pub(crate) fn note_joined(&self, dpid: DatapathId, address: IpAddr, certificate: &PeerCertificate) {
+    /// A switch joins with this certificate, which may own its datapath id from now on.
+    pub(crate) fn note_joined(
+        &self,
+        dpid: DatapathId,
+        address: IpAddr,
+        certificate: &PeerCertificate,
+    ) -> Result<(), ClaimError> {
+        self.0.identities.note_joined(&certificate.names, dpid)?;
         self.0.connected.lock().insert(dpid, (address, certificate.clone()));
+        Ok(())
     }
 
     /// A switch left.

@@ -15,7 +15,9 @@ use tracing::{info, warn};
 use crate::token_table::document;
 
 /// Datapath ids that first use may pin; more than any network has switches.
-const MAX_PINS: usize = 4_096;
+const MAX_PINS: usize = 16_384;
+/// Datapath ids that first use may pin to one certificate: bridges of one machine.
+const MAX_PINS_OF_NAME: usize = 64;
 /// The longest name that is pinned.
 const MAX_NAME: usize = 128;
 
@@ -31,8 +33,12 @@ pub struct SwitchIdentities {
 struct Tables {
     /// As the operator says.
     listed: Table,
+    /// Names of certificates that may claim nothing.
+    denied: BTreeSet<String>,
     /// As first use said.
     pinned: Table,
+    /// Datapath ids whose switch has joined with a certificate of that name.
+    proven: BTreeSet<DatapathId>,
 }
 
 type Table = BTreeMap<DatapathId, BTreeSet<String>>;
@@ -101,21 +107,31 @@ impl SwitchIdentities {
     }
 
     pub(super) fn reload(&self) -> Result<(), IdentityFileError> {
-        let listed = self.listed.as_deref().map(table).transpose()?.unwrap_or_default();
-        let pinned = match self.pinned.as_deref().map(table).transpose() {
-            Err(IdentityFileError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => None,
+        let (listed, denied) = self.listed.as_deref().map(read).transpose()?.unwrap_or_default();
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let pinned = match self.pinned.as_deref().map(read).transpose() {
+            // Before the first pin there is no file. Later, a file that is lost does not free what it gave away.
+            Err(IdentityFileError::Read { source, .. })
+                if source.kind() == ErrorKind::NotFound && tables.pinned.is_empty() =>
+            {
+                None
+            }
             read => read?,
         };
-        let tables = Tables { listed, pinned: pinned.unwrap_or_default() };
-        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
+        tables.listed = listed;
+        tables.denied = denied;
+        tables.pinned = pinned.map(|(pinned, _)| pinned).unwrap_or_default();
         Ok(())
     }
 
-    /// Whether a certificate with these names may claim a datapath id. First use may pin it.
+    /// Whether a certificate with these names may claim a datapath id, which [`Self::note_joined`] makes its own.
     pub(super) fn check(&self, names: &[String], dpid: DatapathId) -> Result<(), ClaimError> {
         let refuse = |why| Err(ClaimError { dpid, why });
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let shown = names.first().map_or("", String::as_str);
+        if names.iter().any(|name| tables.denied.contains(name)) {
+            return refuse(format!("--openflow-identities gives the certificate of {shown:?} nothing"));
+        }
         if let Some(owners) = tables.listed.get(&dpid) {
             return match names.iter().any(|name| owners.contains(name)) {
                 true => Ok(()),
@@ -142,9 +158,12 @@ impl SwitchIdentities {
             };
         }
         let is_listed = tables.listed.values().any(|owners| names.iter().any(|name| owners.contains(name)));
-        match (&self.pinned, is_listed) {
-            (Some(file), false) => self.pin(file, names, dpid, &mut tables.pinned),
-            _ => refuse(format!(
+        match self.pinned.is_some() && !is_listed {
+            true if tables.proven.contains(&dpid) => {
+                refuse(format!("the switch with a certificate named {dpid} has joined before"))
+            }
+            true => check_pin(names, dpid, &tables.pinned),
+            false => refuse(format!(
                 "nothing gives it to the certificate of {shown:?}: add it to --openflow-identities, or issue a \
                  certificate named {dpid}"
             )),
@@ -154,45 +173,66 @@ impl SwitchIdentities {
     /// Whether a connection without a certificate may claim a datapath id: one that nobody else has proven.
     pub(super) fn check_without_certificate(&self, dpid: DatapathId) -> Result<(), ClaimError> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-        if !tables.listed.contains_key(&dpid) && !tables.pinned.contains_key(&dpid) {
+        let Tables { listed, pinned, proven, .. } = &*tables;
+        if !listed.contains_key(&dpid) && !pinned.contains_key(&dpid) && !proven.contains(&dpid) {
             return Ok(());
         }
         let why = "it belongs to a certificate, and the connection is plain TCP: connect to ssl:".to_owned();
         Err(ClaimError { dpid, why })
     }
 
-    fn pin(
-        &self,
-        file: &Path,
-        names: &[String],
-        dpid: DatapathId,
-        pinned: &mut Table,
-    ) -> Result<(), ClaimError> {
-        let refuse = |why: &str| Err(ClaimError { dpid, why: why.to_owned() });
-        let Some(name) = names.iter().find(|name| is_plain(name)) else {
-            return refuse(
-                "the certificate has no name that can be written down: issue one with a plain name",
-            );
-        };
-        if pinned.len() >= MAX_PINS {
-            return refuse("too many datapath ids are pinned: remove old entries from --openflow-pins");
+    /// A switch has joined with a certificate of these names: the id is its own from now on.
+    ///
+    /// # Errors
+    ///
+    /// First use should pin the id, and the file cannot be written.
+    pub(super) fn note_joined(&self, names: &[String], dpid: DatapathId) -> Result<(), ClaimError> {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if tables.listed.contains_key(&dpid) || tables.pinned.contains_key(&dpid) {
+            return Ok(());
         }
+        if names.contains(&dpid.to_string()) {
+            tables.proven.insert(dpid);
+        }
+        let (Some(file), Some(name)) = (&self.pinned, names.iter().find(|name| is_plain(name))) else {
+            return Ok(());
+        };
         if let Err(error) = append(file, name, dpid) {
             warn!(file = %file.display(), %error, "a datapath id cannot be pinned");
-            return refuse("it cannot be pinned, since --openflow-pins cannot be written");
+            let why = "it cannot be pinned, since --openflow-pins cannot be written".to_owned();
+            return Err(ClaimError { dpid, why });
         }
         info!(%dpid, certificate = name, file = %file.display(), "datapath id pinned to the certificate");
-        pinned.entry(dpid).or_default().insert(name.clone());
+        tables.pinned.entry(dpid).or_default().insert(name.clone());
         Ok(())
     }
 }
 
+/// Whether first use may pin an id to a certificate with these names.
+fn check_pin(names: &[String], dpid: DatapathId, pinned: &Table) -> Result<(), ClaimError> {
+    let refuse = |why: &str| Err(ClaimError { dpid, why: why.to_owned() });
+    let Some(name) = names.iter().find(|name| is_plain(name)) else {
+        return refuse("the certificate has no name that can be written down: issue one with a plain name");
+    };
+    if pinned.len() >= MAX_PINS {
+        return refuse("too many datapath ids are pinned: remove old entries from --openflow-pins");
+    }
+    if pinned.values().filter(|owners| owners.contains(name)).count() >= MAX_PINS_OF_NAME {
+        return refuse(
+            "first use has given its certificate many ids already: list them in --openflow-identities",
+        );
+    }
+    Ok(())
+}
+
 fn append(file: &Path, name: &str, dpid: DatapathId) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
-    file.write_all(
-        format!("[[switch]]\ncertificate = \"{name}\"\ndatapath_ids = [\"{dpid}\"]\n\n").as_bytes(),
-    )?;
-    file.sync_data()
+    let before = file.metadata()?.len();
+    let entry = format!("[[switch]]\ncertificate = \"{name}\"\ndatapath_ids = [\"{dpid}\"]\n\n");
+    file.write_all(entry.as_bytes()).and_then(|()| file.sync_data()).inspect_err(|_| {
+        // Half an entry would make the file invalid.
+        let _ = file.set_len(before);
+    })
 }
 
 /// Whether a name needs no escapes in TOML.
@@ -210,21 +250,26 @@ fn list(names: &BTreeSet<String>) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-fn table(file: &Path) -> Result<Table, IdentityFileError> {
+fn read(file: &Path) -> Result<(Table, BTreeSet<String>), IdentityFileError> {
     let text = fs::read_to_string(file);
     let text = text.map_err(|source| IdentityFileError::Read { file: file.to_owned(), source })?;
     parse(&text).map_err(|reason| IdentityFileError::Content { file: file.to_owned(), reason })
 }
 
-fn parse(text: &str) -> Result<Table, String> {
-    let mut table = Table::new();
+/// The names for each id, and the names without any.
+fn parse(text: &str) -> Result<(Table, BTreeSet<String>), String> {
+    let (mut table, mut denied) = (Table::new(), BTreeSet::new());
     for Entry { certificate, datapath_ids } in document::<File>(text)?.switch {
+        let name = certificate.to_ascii_lowercase();
+        if datapath_ids.is_empty() {
+            denied.insert(name.clone());
+        }
         for id in datapath_ids {
             let dpid = id.parse().map_err(|error| format!("switch {certificate:?}: {error}"))?;
-            table.entry(dpid).or_default().insert(certificate.to_ascii_lowercase());
+            table.entry(dpid).or_default().insert(name.clone());
         }
     }
-    Ok(table)
+    Ok((table, denied))
 }
 
 #[cfg(test)]
@@ -242,6 +287,11 @@ mod tests {
     fn check(identities: &SwitchIdentities, name: &str, dpid: u64) -> Result<(), String> {
         let names = [name.to_owned()];
         identities.check(&names, DatapathId(dpid)).map_err(|error| error.to_string())
+    }
+
+    fn join(identities: &SwitchIdentities, name: &str, dpid: u64) -> Result<(), String> {
+        check(identities, name, dpid)?;
+        identities.note_joined(&[name.to_owned()], DatapathId(dpid)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -267,13 +317,59 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let pins = folder.path().join("pins.toml");
         let first = identities(LISTED, Some(&pins));
-        assert_eq!(check(&first, "sw3 id:4f-5e", 3), Ok(()));
+        assert_eq!(join(&first, "sw3 id:4f-5e", 3), Ok(()));
         assert!(check(&first, "sw4", 3).expect_err("pinned").contains("--openflow-pins"));
         assert!(check(&first, "sw1", 4).is_err(), "listed certificates claim what is listed");
         let second = identities(LISTED, Some(&pins));
         assert_eq!(check(&second, "sw3 id:4f-5e", 3), Ok(()));
         assert!(check(&second, "sw4", 3).is_err());
         assert!(check(&second, "sw\n4", 5).is_err(), "nothing is written that would not read back");
+    }
+
+    #[test]
+    fn a_claim_pins_nothing_before_the_switch_has_joined() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pins = folder.path().join("pins.toml");
+        let identities = identities("", Some(&pins));
+        for dpid in 1..1_000 {
+            assert_eq!(check(&identities, "greedy", dpid), Ok(()));
+        }
+        assert_eq!(join(&identities, "honest", 7), Ok(()));
+        assert!(check(&identities, "greedy", 7).is_err());
+        let joined = (100..1_000).filter(|dpid| join(&identities, "greedy", *dpid).is_ok()).count();
+        assert_eq!(joined, MAX_PINS_OF_NAME);
+    }
+
+    #[test]
+    fn an_id_belongs_to_the_certificate_of_its_name_once_that_has_joined() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pinning = identities("", Some(&folder.path().join("pins.toml")));
+        for identities in [pinning, identities("", None)] {
+            assert_eq!(join(&identities, "0000000000000001", 1), Ok(()));
+            assert!(check(&identities, "sw9", 1).is_err(), "while it is away, too");
+            assert!(identities.check_without_certificate(DatapathId(1)).is_err());
+            assert_eq!(join(&identities, "0000000000000001", 1), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_certificate_that_is_listed_without_ids_may_claim_nothing() {
+        let text = "[[switch]]\ncertificate = \"0000000000000001\"\ndatapath_ids = []\n";
+        let folder = tempfile::tempdir().expect("a folder");
+        let identities = identities(text, Some(&folder.path().join("pins.toml")));
+        assert!(check(&identities, "0000000000000001", 1).expect_err("denied").contains("nothing"));
+    }
+
+    #[test]
+    fn pins_that_are_lost_do_not_free_what_they_gave_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (pins, list) = (folder.path().join("pins.toml"), folder.path().join("list.toml"));
+        fs::write(&list, "").expect("a file");
+        let identities = SwitchIdentities::read(Some(list), Some(pins.clone())).expect("valid");
+        assert_eq!(join(&identities, "sw3", 3), Ok(()));
+        fs::remove_file(&pins).expect("a file");
+        assert!(identities.reload().is_err());
+        assert!(check(&identities, "sw4", 3).is_err());
     }
 
     #[test]

@@ -72,10 +72,12 @@ impl Roster {
         if rules.is_some_and(|rules| !rules.iter().any(|switch| switch.may_come_from(address))) {
             return Err(RosterError::Elsewhere(dpid));
         }
-        let has_reserve = rules.is_some() || self.known.has(dpid, address);
+        let has_room = self.connected.len() < MAX_SWITCHES;
         match self.counts.check(address) {
             Ok(()) => Ok(()),
-            Err(_) if has_reserve && self.connected.len() < MAX_SWITCHES => Ok(()),
+            Err(_) if rules.is_some() && has_room => Ok(()),
+            // Whoever was there before has a place among all, not more of them than others.
+            Err(PeerLimitError::Total(_)) if self.known.has(dpid, address) && has_room => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

@@ -7,7 +7,8 @@
 //! | HMACs and nonces of joins, cookies of TCP Fast Open | zeros |
 //! | payloads of packets | zeros of the same length |
 //!
-//! Addresses, ports, times and the policy stay: without them, a replay would decide differently.
+//! Addresses, ports, times, the policy, LLDP of other equipment and the names in alarms stay: without them, a replay would
+//! decide differently.
 
 mod frame;
 mod identities;

@@ -65,8 +65,19 @@ fn values(metric: Metric, rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
             at_once(rows, |rates| rates.iter().sum::<f64>() / whole.capacity.max(1.0))
         }
         Metric::MeanFractionOfCapacity => of_groups(metric, settings::together(rows), whole),
+        Metric::Subflows => {
+            let mut groups = settings::by_direction(rows);
+            groups.values_mut().for_each(|rows| rows.retain(|row| !is_local(row)));
+            groups.retain(|_, rows| !rows.is_empty());
+            of_groups(metric, groups, whole)
+        }
         _ => of_groups(metric, settings::by_direction(rows), whole),
     }
+}
+
+/// Whether both hosts are at one switch: then there are no paths for subflows to take.
+fn is_local(row: &Row) -> bool {
+    !row.streams.is_empty() && row.streams.iter().all(|stream| stream.path.is_empty())
 }
 
 fn of_groups<'a>(
@@ -476,6 +487,12 @@ mod tests {
         let verdict = |row: Row| judge(&expectation(Metric::Subflows, None, Limit::AtLeast(2.0)), &[row]);
         assert_eq!(verdict(row.clone()).value, 2.0);
         assert_eq!(verdict(Row { connections: 2, ..row.clone() }).value, 1.0, "of each connection");
+        let at_one_switch = Row { streams: vec![row.streams[2].clone()], ..row.clone() };
+        let both = [row.clone(), at_one_switch.clone()];
+        let verdict_of =
+            |rows: &[Row]| judge(&expectation(Metric::Subflows, None, Limit::AtLeast(2.0)), rows);
+        assert_eq!(verdict_of(&both).value, 2.0, "hosts at one switch have no paths to take");
+        assert!(!verdict_of(&[at_one_switch]).ok);
         row.streams.clear();
         assert!(!verdict(row).ok, "no subflow is not nothing to complain about");
     }
