@@ -71,10 +71,10 @@ class Switch(asyncio.Protocol):
         self.transport.write(message(ECHO_REQUEST, struct.pack("!d", time.monotonic())))
 
 
-async def connect(to, dpid, source, timeout=5):
-    """A switch that connects from `source`; `None` if it cannot connect."""
+async def connect(to, dpid, source, timeout=5, context=None):
+    """A switch that connects from `source`, with TLS if it has a context; `None` if it cannot connect."""
     loop = asyncio.get_running_loop()
-    opening = loop.create_connection(lambda: Switch(dpid), *to, local_addr=(source, 0))
+    opening = loop.create_connection(lambda: Switch(dpid), *to, local_addr=(source, 0), ssl=context)
     try:
         _, switch = await asyncio.wait_for(opening, timeout)
         return switch
@@ -82,9 +82,9 @@ async def connect(to, dpid, source, timeout=5):
         return None
 
 
-async def join(to, dpid, source, timeout=20):
+async def join(to, dpid, source, timeout=20, context=None):
     """A switch that has joined and was kept; `None` if it was not let in."""
-    switch = await connect(to, dpid, source, timeout)
+    switch = await connect(to, dpid, source, timeout, context)
     if switch is None:
         return None
     done, _ = await asyncio.wait([switch.joined], timeout=timeout)

@@ -7,6 +7,7 @@ Needs root, Open vSwitch and openssl. Prints one line of JSON; exit code 5 if so
 """
 
 import argparse
+import asyncio
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+import openflow  # noqa: E402
 from testbed import Lab, wait_until  # noqa: E402
 
 PORT = 6653
@@ -77,27 +79,44 @@ class Pki:
 class FakeSwitch:
     """A TLS client that claims a datapath id; runs beside the switches."""
 
-    SCRIPT = "import sys; sys.path.insert(0, sys.argv[1]); import tls; tls.claim(*sys.argv[2:])"
+    SCRIPT = "import sys; sys.path.insert(0, sys.argv[1]); import tls; getattr(tls, sys.argv[2])(*sys.argv[3:])"
 
     @classmethod
-    def claim(cls, lab, pki, pair, dpid):
-        """`joined` if the controller goes on, `refused` if it closes."""
-        command = ["python3", "-c", cls.SCRIPT, str(HERE), str(pki.controllers), *(pair or ("", "")), dpid]
+    def run(cls, lab, pki, what, pair, dpid):
+        """`joined` if the controller goes on, `refused` if it closes. `what`: `claim` or `enter`."""
+        command = ["python3", "-c", cls.SCRIPT, str(HERE), what, str(pki.controllers), *(pair or ("", "")), dpid]
         return lab.ovs(*command).strip()
 
 
 def claim(authority, certificate, key, dpid):
     """Says HELLO and who it is; prints what comes of it."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(authority)
-    if certificate:
-        context.load_cert_chain(certificate, key)
+    context = context_of(authority, certificate, key)
     try:
         with context.wrap_socket(socket.create_connection(("127.0.0.1", PORT), 10)) as stream:
             print("joined" if converse(stream, int(dpid, 16)) else "refused")
     except (ssl.SSLError, ConnectionError):
         print("refused")
+
+
+def enter(authority, certificate, key, dpid):
+    """Joins as a switch with two ports; prints what comes of it."""
+    context = context_of(authority, certificate, key)
+
+    async def join():
+        switch = await openflow.join(("127.0.0.1", PORT), int(dpid, 16), "127.0.0.1", context=context)
+        await asyncio.sleep(1)
+        return switch and not switch.closed.done()
+
+    print("joined" if asyncio.run(join()) else "refused")
+
+
+def context_of(authority, certificate, key):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(authority)
+    if certificate:
+        context.load_cert_chain(certificate, key)
+    return context
 
 
 def converse(stream, dpid):
@@ -188,7 +207,10 @@ class Check:
         self.raises(what, kind, words, lambda: self.expect(f"{what}: refused", self.claims(pair, dpid) == "refused"))
 
     def claims(self, pair, dpid):
-        return FakeSwitch.claim(self.lab, self.pki, pair, dpid)
+        return FakeSwitch.run(self.lab, self.pki, "claim", pair, dpid)
+
+    def joins(self, pair, dpid):
+        return FakeSwitch.run(self.lab, self.pki, "enter", pair, dpid) == "joined"
 
 
 def joins_and_carries_ping(check):
@@ -220,8 +242,9 @@ def strangers_are_refused(check, other):
     named = check.pki.issue("00000000000000ab", "switch")
     check.expect("a certificate named as a datapath id may claim it", check.claims(named, "00000000000000ab") == "joined")
     check.refused("another one than its name", "foreign_datapath_id", "00000000000000ab", named, "00000000000000ac")
-    check.expect("first use pins a datapath id", check.claims(thief, "0000000000000033") == "joined")
     late = check.pki.issue("late", "switch")
+    check.expect("a claim alone pins nothing", check.claims(late, "0000000000000033") == "joined")
+    check.expect("first use pins a datapath id", check.joins(thief, "0000000000000033"))
     check.refused("a pinned datapath id", "foreign_datapath_id", '"thief"', late, "0000000000000033")
 
 
