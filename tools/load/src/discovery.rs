@@ -210,24 +210,24 @@ impl Run<'_> {
     /// took.
     fn announce(&mut self) -> Result<(usize, Option<f64>), LoadError> {
         let (hosts, start) = (self.layout.hosts.len(), Instant::now());
-        let (mut told, mut told_at) = (0, start);
+        let (mut announced, mut announced_at) = (0, start);
         while start.elapsed() < self.plan.limit {
-            let elapsed = told_at.elapsed().saturating_sub(FIRST_HOST_ALONE);
+            let elapsed = announced_at.elapsed().saturating_sub(FIRST_HOST_ALONE);
             let due = (elapsed.as_secs_f64() * HOSTS_A_SECOND as f64) as usize;
-            while told < due.clamp(1, hosts) {
-                self.speak(told);
-                told += 1;
+            while announced < due.clamp(1, hosts) {
+                self.speak(announced);
+                announced += 1;
             }
             self.step()?;
             match (self.reading)() {
                 Some(reading) if reading.hosts >= hosts as u64 => {
                     return Ok((hosts, Some(start.elapsed().as_secs_f64())));
                 }
-                None if told == hosts => return Ok((hosts, None)),
+                None if announced == hosts => return Ok((hosts, None)),
                 _ => {}
             }
-            if told == hosts && due > hosts + HOSTS_A_SECOND * ANNOUNCE_AGAIN.as_secs() as usize {
-                (told, told_at) = (0, Instant::now());
+            if announced == hosts && due > hosts + HOSTS_A_SECOND * ANNOUNCE_AGAIN.as_secs() as usize {
+                (announced, announced_at) = (0, Instant::now());
             }
         }
         Ok((hosts, None))

@@ -25,6 +25,6 @@ pub use layout::{Layout, Placed};
 pub use network::{End, Network};
 pub use poller::Poller;
 pub use requests::{Load, Outcome, Requests};
-pub use switch::{Switch, Told};
+pub use switch::{Received, Switch};
 pub use target::Target;
 pub use usage::{Usage, raise_file_limit};

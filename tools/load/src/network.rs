@@ -12,11 +12,11 @@ use crate::packets::{ADMIT, append_packet_in};
 use crate::poller::Poller;
 use crate::relay::Relay;
 use crate::requests::{Load, Outcome, Requests};
-use crate::switch::{CHUNK, Switch, Told};
+use crate::switch::{CHUNK, Received, Switch};
 use crate::target::Target;
 
 /// Nothing takes longer, or it will not come.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections under way at a time, so that no queue of new connections overflows.
 const MAX_OPENING: usize = 64;
 /// The longest message: its length field has 16 bits.
@@ -62,7 +62,7 @@ impl Network {
         let mut network = Self::new(to, layout)?;
         let start = Instant::now();
         while network.open()? {
-            if start.elapsed() > PATIENCE * 6 {
+            if start.elapsed() > PROGRESS_TIMEOUT * 6 {
                 return Err(LoadError::Stuck { what: "HELLO".to_owned(), after: start.elapsed() });
             }
             network.serve(|_, _| {})?;
@@ -154,8 +154,8 @@ impl Network {
         let start = Instant::now();
         while !done(self) {
             self.check()?;
-            if start.elapsed() > PATIENCE {
-                return Err(LoadError::Stuck { what: "progress".to_owned(), after: PATIENCE });
+            if start.elapsed() > PROGRESS_TIMEOUT {
+                return Err(LoadError::Stuck { what: "progress".to_owned(), after: PROGRESS_TIMEOUT });
             }
             self.serve_for(Duration::from_millis(50))?;
         }
@@ -175,8 +175,8 @@ impl Network {
         Ok(())
     }
 
-    /// Waits until every message sent before was processed; calls `told` with what arrives meanwhile.
-    fn settle(&mut self, mut told: impl FnMut(&Told)) -> Result<(), LoadError> {
+    /// Waits until every message sent before was processed; calls `received` with what arrives meanwhile.
+    fn settle(&mut self, mut received: impl FnMut(&Received)) -> Result<(), LoadError> {
         let echo = Message::EchoRequest(Echo { data: Bytes(b"done?") });
         for index in 0..self.switches.len() {
             self.switches[index].say(Xid(1), &echo);
@@ -186,13 +186,13 @@ impl Network {
         let (mut answered, all, start) = (0, self.switches.len() as u64, Instant::now());
         while answered < all {
             self.check()?;
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > PROGRESS_TIMEOUT {
                 let what = format!("answer to {} of {all} echo requests", all - answered);
-                return Err(LoadError::Stuck { what, after: PATIENCE });
+                return Err(LoadError::Stuck { what, after: PROGRESS_TIMEOUT });
             }
             self.serve(|_, news| {
                 answered += news.echoes;
-                told(&news);
+                received(&news);
             })?;
             self.flush()?;
         }
@@ -236,12 +236,12 @@ impl Network {
         }
         self.flush()?;
         while (outcome.packets < outcome.sent || load.rate.is_some() && start.elapsed() < load.time)
-            && start.elapsed() < load.time + PATIENCE
+            && start.elapsed() < load.time + PROGRESS_TIMEOUT
         {
             self.check()?;
-            self.serve(|index, told| {
-                outcome.add(&told);
-                owed[index] += told.packets as usize;
+            self.serve(|index, received| {
+                outcome.add(&received);
+                owed[index] += received.packets as usize;
             })?;
             for (index, requests) in &mut *requests {
                 let room = load.room(start.elapsed(), outcome.sent);
@@ -255,7 +255,7 @@ impl Network {
         outcome.took = start.elapsed();
         // What belongs to a request may come by another channel.
         for _ in 0..2 {
-            self.settle(|told| outcome.add(told))?;
+            self.settle(|received| outcome.add(received))?;
         }
         Ok(outcome)
     }
@@ -279,15 +279,15 @@ impl Network {
             self.flush()?;
             while seen.0 < 1 || seen.1 < rules {
                 self.check()?;
-                if start.elapsed() > PATIENCE {
+                if start.elapsed() > PROGRESS_TIMEOUT {
                     return Err(LoadError::Stuck {
                         what: format!("answer to request {number}"),
-                        after: PATIENCE,
+                        after: PROGRESS_TIMEOUT,
                     });
                 }
-                self.serve(|_, told| {
-                    seen.0 += told.packets;
-                    seen.1 += told.rules.iter().sum::<u64>();
+                self.serve(|_, received| {
+                    seen.0 += received.packets;
+                    seen.1 += received.rules.iter().sum::<u64>();
                 })?;
                 times.extend((seen.0 >= 1 && seen.1 >= rules).then(|| start.elapsed()));
                 self.flush()?;
@@ -323,13 +323,13 @@ impl Network {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn serve(&mut self, mut told: impl FnMut(usize, Told)) -> Result<(), LoadError> {
+    pub fn serve(&mut self, mut received: impl FnMut(usize, Received)) -> Result<(), LoadError> {
         let pause = if self.filled.is_empty() { Duration::from_millis(20) } else { Duration::from_millis(1) };
         for index in self.poller.wait_for(pause)? {
             self.relay.clear();
             let switch = &mut self.switches[index];
             let read = switch.read(&mut self.inbox, &mut self.relay);
-            told(index, switch.told());
+            received(index, switch.received());
             self.streams.extend(switch.opened.drain(..).map(|cookie| (index, cookie)));
             self.filled.push(index);
             self.forward(index);

@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 /// Sockets that one wait reports.
 const MAX_EVENTS: usize = 512;
 /// The longest wait.
-const PATIENCE: Duration = Duration::from_millis(20);
+const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Waits for sockets that can be read.
 pub struct Poller {
@@ -58,7 +58,7 @@ impl Poller {
     /// # Errors
     /// The system refuses.
     pub fn wait(&mut self) -> io::Result<Vec<usize>> {
-        self.wait_for(PATIENCE)
+        self.wait_for(MAX_WAIT)
     }
 
     /// The sockets that can be read, once there are any or so much time is over.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::switch::Told;
+use crate::switch::Received;
 
 /// What hosts at one switch send, as messages of one length.
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ impl Load {
 }
 
 impl Outcome {
-    pub(crate) fn add(&mut self, told: &Told) {
-        self.packets += told.packets;
-        self.rules += told.rules.iter().sum::<u64>();
+    pub(crate) fn add(&mut self, received: &Received) {
+        self.packets += received.packets;
+        self.rules += received.rules.iter().sum::<u64>();
     }
 }
 

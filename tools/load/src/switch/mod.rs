@@ -31,7 +31,7 @@ const PORTS_A_MESSAGE: usize = 500;
 
 /// The messages that a switch received since the last call.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told {
+pub struct Received {
     /// Rules that it is to have, by table.
     pub rules: [u64; 8],
     /// Packets that go through its tables.
@@ -52,7 +52,7 @@ pub struct Switch {
     /// The front of a message that has not arrived as a whole.
     rest: Vec<u8>,
     outbox: Vec<u8>,
-    told: Told,
+    received: Received,
     /// The rules of streams, the oldest first.
     rules: VecDeque<u64>,
     /// What the rules of paths match, which is a label each.
@@ -75,7 +75,7 @@ impl Switch {
             ports,
             rest: Vec::new(),
             outbox: Vec::new(),
-            told: Told::default(),
+            received: Received::default(),
             rules: VecDeque::new(),
             fabric: BTreeSet::new(),
             opened: Vec::new(),
@@ -147,8 +147,8 @@ impl Switch {
     }
 
     /// The messages received since the last call.
-    pub(crate) fn told(&mut self) -> Told {
-        std::mem::take(&mut self.told)
+    pub(crate) fn received(&mut self) -> Received {
+        std::mem::take(&mut self.received)
     }
 
     /// Reads once what is there and does it. Frames that leave a port go to `relay`. `inbox` has room for
@@ -201,7 +201,7 @@ impl Switch {
         }
         match (table, command) {
             (_, ADD) => {
-                self.told.rules[usize::from(table & 7)] += 1;
+                self.received.rules[usize::from(table & 7)] += 1;
                 if table == STREAM_TABLE && cookie >> 48 & 0xff != 0 {
                     self.rules.push_back(cookie);
                     if cookie & REVERSE == 0 {
@@ -225,9 +225,9 @@ impl Switch {
         let port = PortNo(u32::from_be_bytes([message[28], message[29], message[30], message[31]]));
         let frame = &message[40..];
         match (port, frame.get(12..14) == Some(&LLDP)) {
-            (PortNo::TABLE, _) => self.told.packets += 1,
+            (PortNo::TABLE, _) => self.received.packets += 1,
             (_, true) => relay.push(port, frame),
-            (_, false) => self.told.direct += 1,
+            (_, false) => self.received.direct += 1,
         }
     }
 
@@ -241,10 +241,10 @@ impl Switch {
             }
             Message::BarrierRequest => self.say(xid, &Message::BarrierReply),
             Message::EchoRequest(echo) => self.say(xid, &Message::EchoReply(echo)),
-            Message::EchoReply(_) => self.told.echoes += 1,
+            Message::EchoReply(_) => self.received.echoes += 1,
             Message::MultipartRequest(request) => self.describe(xid, &request.body),
             // A packet with other actions than one output.
-            Message::PacketOut(_) => self.told.direct += 1,
+            Message::PacketOut(_) => self.received.direct += 1,
             _ => {}
         }
         Ok(())
