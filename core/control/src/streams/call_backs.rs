@@ -14,9 +14,9 @@ use braid_types::{DatapathId, FiveTuple, MacAddr, Time, Token};
 const JOIN_HOLD_MARGIN: Duration = Duration::from_millis(20);
 const MAX_JOIN_HOLD: Duration = Duration::from_millis(250);
 
-/// How long a host has to answer a call-back, and how long a caller is expected to call back again.
+/// How long a host has to answer a call-back, and how long it is remembered whether a host calls back.
 const CALL_BACK_TIMEOUT: Duration = Duration::from_secs(10);
-const CALLER_MEMORY: Duration = Duration::from_secs(3_600);
+const HABIT_MEMORY: Duration = Duration::from_secs(3_600);
 
 const EXPIRE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -41,8 +41,17 @@ pub(super) struct Join {
     pub(super) transfer: Option<TransferId>,
     /// The switch where the SYN arrived.
     pub(super) dpid: DatapathId,
+    /// The answering host.
+    pub(super) answers: MacAddr,
     /// The SYN.
     pub(super) frame: Vec<u8>,
+}
+
+/// Whether a host calls back, by what was last seen.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    calls_back: bool,
+    seen: Time,
 }
 
 /// The call-backs of one transfer.
@@ -59,7 +68,7 @@ struct CallBackState {
 pub(super) struct CallBacks {
     unanswered: BTreeMap<FiveTuple, CallBack>,
     standing: BTreeMap<TransferId, CallBackState>,
-    callers: BTreeMap<MacAddr, Time>,
+    habits: BTreeMap<MacAddr, Habit>,
     joins: BTreeMap<FiveTuple, (Time, Join)>,
     due: BTreeSet<(Time, FiveTuple)>,
     expired_at: Time,
@@ -69,9 +78,7 @@ impl CallBacks {
     /// Records a call-back, whether new or repeated.
     pub(super) fn insert(&mut self, tuple: FiveTuple, caller: MacAddr, call_back: CallBack) {
         let CallBack { transfer, at, .. } = call_back;
-        if self.callers.len() < MAX_CALL_BACKS || self.callers.contains_key(&caller) {
-            self.callers.insert(caller, at);
-        }
+        self.learn(caller, Habit { calls_back: true, seen: at });
         if self.unanswered.len() >= MAX_CALL_BACKS || self.unanswered.contains_key(&tuple) {
             return;
         }
@@ -91,15 +98,15 @@ impl CallBacks {
         Some(answered)
     }
 
-    /// Whether a subflow towards `answers` must wait: its connection has call-backs, or that host has called
-    /// back before.
+    /// Whether a subflow towards `answers` must wait: its connection has call-backs, or that host is not known
+    /// to make none.
     pub(super) fn must_wait(
         &self,
         tuple: &FiveTuple,
         transfer: Option<TransferId>,
         answers: MacAddr,
     ) -> bool {
-        let is_expected = self.callers.contains_key(&answers);
+        let is_expected = self.habits.get(&answers).is_none_or(|habit| habit.calls_back);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
         self.joins.contains_key(tuple) || self.joins.len() < MAX_CALL_BACKS && (is_expected || is_called())
     }
@@ -129,7 +136,22 @@ impl CallBacks {
                 None => ready.extend(self.joins.remove(&tuple).map(|(_, join)| join)),
             }
         }
+        ready.iter().for_each(|join| self.judge(now, join));
         ready
+    }
+
+    /// A host that did not call back while a subflow waited for it is not expected to.
+    fn judge(&mut self, now: Time, join: &Join) {
+        let is_quiet = join.transfer.is_some_and(|transfer| !self.standing.contains_key(&transfer));
+        if is_quiet && !self.habits.contains_key(&join.answers) {
+            self.learn(join.answers, Habit { calls_back: false, seen: now });
+        }
+    }
+
+    fn learn(&mut self, host: MacAddr, habit: Habit) {
+        if self.habits.len() < MAX_CALL_BACKS || self.habits.contains_key(&host) {
+            self.habits.insert(host, habit);
+        }
     }
 
     /// When to check a held subflow again; `None` if it may continue.
@@ -160,6 +182,6 @@ impl CallBacks {
         }
         self.standing
             .retain(|_, standing| standing.unanswered > 0 || now.since(standing.changed) < CALL_BACK_TIMEOUT);
-        self.callers.retain(|_, seen| now.since(*seen) < CALLER_MEMORY);
+        self.habits.retain(|_, habit| now.since(habit.seen) < HABIT_MEMORY);
     }
 }

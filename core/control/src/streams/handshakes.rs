@@ -67,7 +67,7 @@ impl Streams {
         let transfer = deps.transfers.joined(token, &syn.tuple);
         let waits = self.handshakes.call_backs.must_wait(&syn.tuple, transfer, answers.mac);
         if waits {
-            let join = Join { transfer, dpid: syn.dpid, frame: syn.bytes.to_vec() };
+            let join = Join { transfer, dpid: syn.dpid, answers: answers.mac, frame: syn.bytes.to_vec() };
             self.handshakes.call_backs.hold(deps.cx.now, syn.tuple, join);
         }
         waits

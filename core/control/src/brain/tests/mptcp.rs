@@ -212,6 +212,19 @@ fn a_host_that_calls_back_is_expected_to_do_it_again() {
 }
 
 #[test]
+fn a_host_is_expected_to_call_back_until_a_subflow_has_waited_for_that_for_nothing() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let mut time_of = |port| {
+        let sent = network.now;
+        add(&mut network, tuple(ip(1), port, ip(9)));
+        network.now.since(sent)
+    };
+    assert!(time_of(1001) >= Duration::from_millis(20), "its call back may be on its way");
+    assert!(time_of(1002) < Duration::from_millis(20), "none has come");
+}
+
+#[test]
 fn a_call_back_to_another_address_of_the_opening_host_is_one_too() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let first = tuple(ip(1), 1000, ip(9));
