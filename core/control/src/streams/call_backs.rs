@@ -18,6 +18,10 @@ const MAX_JOIN_HOLD: Duration = Duration::from_millis(250);
 const CALL_BACK_TIMEOUT: Duration = Duration::from_secs(10);
 const HABIT_MEMORY: Duration = Duration::from_secs(3_600);
 
+/// How many subflows wait in vain for call-backs of a host until no more do. Linux makes them by chance: for
+/// about one connection in five, if the host has endpoints for them.
+const VAIN_WAITS: u32 = 100;
+
 const EXPIRE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limit of each table.
@@ -47,10 +51,11 @@ pub(super) struct Join {
     pub(super) frame: Vec<u8>,
 }
 
-/// Whether a host calls back, by what was last seen.
+/// What is known of a host's call-backs.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
-    calls_back: bool,
+    /// Subflows that waited in vain since the last one.
+    vain_waits: u32,
     seen: Time,
 }
 
@@ -78,7 +83,7 @@ impl CallBacks {
     /// Records a call-back, whether new or repeated.
     pub(super) fn insert(&mut self, tuple: FiveTuple, caller: MacAddr, call_back: CallBack) {
         let CallBack { transfer, at, .. } = call_back;
-        self.learn(caller, Habit { calls_back: true, seen: at });
+        self.learn(caller, Habit { vain_waits: 0, seen: at });
         if self.unanswered.len() >= MAX_CALL_BACKS || self.unanswered.contains_key(&tuple) {
             return;
         }
@@ -106,7 +111,7 @@ impl CallBacks {
         transfer: Option<TransferId>,
         answers: MacAddr,
     ) -> bool {
-        let is_expected = self.habits.get(&answers).is_none_or(|habit| habit.calls_back);
+        let is_expected = self.habits.get(&answers).is_none_or(|habit| habit.vain_waits < VAIN_WAITS);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
         self.joins.contains_key(tuple) || self.joins.len() < MAX_CALL_BACKS && (is_expected || is_called())
     }
@@ -140,11 +145,11 @@ impl CallBacks {
         ready
     }
 
-    /// A host that did not call back while a subflow waited for it is not expected to.
+    /// Counts a wait in vain.
     fn judge(&mut self, now: Time, join: &Join) {
-        let is_quiet = join.transfer.is_some_and(|transfer| !self.standing.contains_key(&transfer));
-        if is_quiet && !self.habits.contains_key(&join.answers) {
-            self.learn(join.answers, Habit { calls_back: false, seen: now });
+        if join.transfer.is_some_and(|transfer| !self.standing.contains_key(&transfer)) {
+            let before = self.habits.get(&join.answers).map_or(0, |habit| habit.vain_waits);
+            self.learn(join.answers, Habit { vain_waits: before + 1, seen: now });
         }
     }
 
