@@ -5,8 +5,11 @@ use braid_types::BitsPerSec;
 use crate::ids::{StreamId, TransferId};
 use crate::stream::{Stream, Transfer};
 
-/// With more changes than these, a reader gets all transfers instead.
-const MAX_CHANGES: usize = 1 << 20;
+/// With more changes than these, a reader gets all transfers instead: nobody has read for long, and a list of
+/// everything costs less than a list of all that happened.
+const MAX_TRANSFERS: usize = 1 << 17;
+const MAX_COUNTS_PER_STREAM: usize = 4;
+const MIN_COUNTS: usize = 1 << 12;
 
 /// The changes of transfers since the last copy.
 ///
@@ -58,23 +61,25 @@ pub struct Count {
 impl Changes {
     pub(crate) fn note(&mut self, transfer: &mut Transfer) {
         if self.listed.is_some() && !std::mem::replace(&mut transfer.is_changed, true) {
-            self.list(|listed| listed.transfers.push(transfer.id));
+            self.list(transfer.id);
         }
     }
 
     /// Notes the end of a transfer.
     pub(crate) fn note_end(&mut self, transfer: &Transfer) {
         if !transfer.is_changed {
-            self.list(|listed| listed.transfers.push(transfer.id));
+            self.list(transfer.id);
         }
     }
 
-    /// Notes a count of one direction of a stream.
-    pub(crate) fn note_count(&mut self, stream: &Stream, reverse: bool) {
+    /// Notes a count of one direction of a stream, one of so many.
+    pub(crate) fn note_count(&mut self, stream: &Stream, reverse: bool, streams: usize) {
         let Stream { id, transfer, bytes, rates, .. } = *stream;
         let at = usize::from(reverse);
         let count = Count { transfer, stream: id, reverse, bytes: bytes[at], rate: rates[at] };
-        self.list(|listed| listed.counts.push(count));
+        let max = MIN_COUNTS.max(MAX_COUNTS_PER_STREAM * streams);
+        self.listed.take_if(|listed| listed.counts.len() >= max);
+        self.listed.iter_mut().for_each(|listed| listed.counts.push(count));
     }
 
     /// The listed changes, or `None` if the list is incomplete; from now on changes are listed.
@@ -83,13 +88,9 @@ impl Changes {
         Some(Changed::Some { counts, transfers })
     }
 
-    fn list(&mut self, add: impl FnOnce(&mut Listed)) {
-        let Some(listed) = &mut self.listed else { return };
-        if listed.transfers.len().max(listed.counts.len()) < MAX_CHANGES {
-            add(listed);
-        } else {
-            self.listed = None;
-        }
+    fn list(&mut self, transfer: TransferId) {
+        self.listed.take_if(|listed| listed.transfers.len() >= MAX_TRANSFERS);
+        self.listed.iter_mut().for_each(|listed| listed.transfers.push(transfer));
     }
 }
 
@@ -120,7 +121,7 @@ mod tests {
         changes.note_end(&transfer(2));
         assert_eq!(changes.take(), None, "all is to be copied first");
         changes.take();
-        (0..=MAX_CHANGES as u64).for_each(|id| changes.note(&mut transfer(id)));
+        (0..=MAX_TRANSFERS as u64).for_each(|id| changes.note(&mut transfer(id)));
         assert_eq!(changes.take(), None, "as it is if there are too many");
         changes.note(&mut transfer(1));
         let transfers = vec![TransferId(1)];

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use braid_types::Number;
 use serde::{Deserialize, Serialize};
-
-use crate::numbered::Number;
 
 /// Numbers a transfer; never used twice by one controller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

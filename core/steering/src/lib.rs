@@ -23,7 +23,6 @@
 mod advice;
 mod changes;
 mod ids;
-mod numbered;
 mod openers;
 mod placement;
 mod policy;

@@ -1,7 +1,7 @@
 //! Leases: the labels that streams use, so that unused labels are known without a scan.
 
 use braid_steering::StreamId;
-use braid_types::Index;
+use braid_types::Numbered;
 
 use super::Fabric;
 use super::labels::Labels;
@@ -13,13 +13,13 @@ pub(crate) type Lease = [Option<Label>; 2];
 
 /// The lease of each stream.
 #[derive(Debug, Default)]
-pub(super) struct Leases(Index<StreamId, Lease>);
+pub(super) struct Leases(Numbered<StreamId, Lease>);
 
 impl Fabric {
     /// Replaces the lease of a stream.
     pub(crate) fn set_lease(&mut self, id: StreamId, lease: Lease) {
         let before = match lease {
-            [None, None] => self.leases.0.remove(&id),
+            [None, None] => self.leases.0.remove(id),
             _ => self.leases.0.insert(id, lease),
         };
         for label in lease.into_iter().flatten() {

@@ -92,7 +92,7 @@ impl Streams {
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
         let path = route.forward.switches().collect();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared: *shared });
-        self.set_route(deps, id, Some(route));
+        self.set_route_by(deps, id, route, [forward, reverse]);
         self.watch_teardown(deps, id, batch);
         Some(Hops::from([forward, reverse]))
     }

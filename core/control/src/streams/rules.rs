@@ -65,6 +65,21 @@ impl Streams {
         deps.transfers.set_route(id, route);
     }
 
+    /// Sets the route of a stream that enters it by these hops, forward first.
+    pub(super) fn set_route_by(
+        &mut self,
+        deps: &mut StreamDeps<'_>,
+        id: StreamId,
+        route: Route,
+        hops: [Hop; 2],
+    ) {
+        if deps.spray.stream(id).is_some() {
+            return self.set_route(deps, id, Some(route));
+        }
+        deps.fabric.set_lease(id, hops.map(|hop| Some(hop.label)));
+        deps.transfers.set_route(id, Some(route));
+    }
+
     pub(super) fn remove_rules(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
         deps.spray.leave(&mut deps.cx, id);
         let Some((stream, route)) = deps.transfers.stream(id).and_then(|s| Some((s, s.route.as_ref()?)))

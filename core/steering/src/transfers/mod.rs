@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_types::{BitsPerSec, FiveTuple, Index, Time, Token};
+use braid_types::{BitsPerSec, FiveTuple, Index, Numbered, Time, Token};
 use smallvec::SmallVec;
 
 use crate::changes::{Changed, Changes};
 use crate::ids::{StreamId, TransferId};
-use crate::numbered::Numbered;
 use crate::openers::Openers;
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 
@@ -258,6 +257,7 @@ impl Transfers {
 
     /// Sets the counters of one direction of a stream, as read at `now`.
     pub fn set_bytes(&mut self, now: Time, id: StreamId, reverse: bool, bytes: u64) {
+        let streams = self.streams.len();
         let Some(stream) = self.streams.get_mut(id) else { return };
         let at = usize::from(reverse);
         let shown = (stream.bytes[at], stream.rates[at]);
@@ -270,7 +270,7 @@ impl Transfers {
             stream.counted[at] = (now, bytes);
         }
         if shown != (bytes, stream.rates[at]) {
-            self.changes.note_count(stream, reverse);
+            self.changes.note_count(stream, reverse, streams);
         }
     }
 

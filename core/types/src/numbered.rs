@@ -2,20 +2,21 @@
 
 use std::marker::PhantomData;
 
-use braid_types::Index;
+use crate::Index;
 
 /// Values of a page. A page may survive for a single value, so this bounds the waste of memory.
 const PAGE: u64 = 8;
 
-/// A type with a number.
-pub(crate) trait Number: Copy {
+/// A type with a number, mostly given out one after the other.
+pub trait Number: Copy {
+    /// The number.
     fn number(self) -> u64;
 }
 
 /// Values by consecutive numbers: found in one step, and kept in order. Values that came together lie together, as
 /// they are mostly used and removed together.
 #[derive(Debug)]
-pub(crate) struct Numbered<K, V> {
+pub struct Numbered<K, V> {
     pages: Index<u64, Page<V>>,
     len: usize,
     key: PhantomData<K>,
@@ -41,29 +42,40 @@ impl<K, V> Default for Numbered<K, V> {
 }
 
 impl<K: Number, V> Numbered<K, V> {
-    pub(crate) fn len(&self) -> usize {
+    /// The number of values.
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) fn get(&self, number: K) -> Option<&V> {
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The value of this number.
+    pub fn get(&self, number: K) -> Option<&V> {
         let (page, place) = place(number);
         self.pages.get(&page)?.values.get(place)?.as_ref()
     }
 
-    pub(crate) fn get_mut(&mut self, number: K) -> Option<&mut V> {
+    /// The value of this number, to be changed.
+    pub fn get_mut(&mut self, number: K) -> Option<&mut V> {
         let (page, place) = place(number);
         self.pages.get_mut(&page)?.values.get_mut(place)?.as_mut()
     }
 
-    pub(crate) fn insert(&mut self, number: K, value: V) {
+    /// Sets the value of this number; returns the earlier one.
+    pub fn insert(&mut self, number: K, value: V) -> Option<V> {
         let (page, place) = place(number);
         let page = self.pages.entry(page).or_default();
-        let new = page.values.get_mut(place).is_some_and(|known| known.replace(value).is_none());
-        page.len += usize::from(new);
-        self.len += usize::from(new);
+        let before = page.values.get_mut(place).and_then(|known| known.replace(value));
+        page.len += usize::from(before.is_none());
+        self.len += usize::from(before.is_none());
+        before
     }
 
-    pub(crate) fn remove(&mut self, number: K) -> Option<V> {
+    /// Removes and returns the value of this number.
+    pub fn remove(&mut self, number: K) -> Option<V> {
         let (at, place) = place(number);
         let page = self.pages.get_mut(&at)?;
         let value = page.values.get_mut(place)?.take()?;
@@ -77,7 +89,7 @@ impl<K: Number, V> Numbered<K, V> {
 
     /// All values, in the order of numbers. O(n log n).
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &V> {
+    pub fn iter(&self) -> impl Iterator<Item = &V> {
         let mut pages: Vec<_> = self.pages.iter().collect();
         pages.sort_unstable_by_key(|(page, _)| **page);
         pages.into_iter().flat_map(|(_, page)| page.values.iter().flatten())
@@ -109,8 +121,7 @@ mod tests {
             let (mut numbered, mut map) = (Numbered::<u64, u8>::default(), BTreeMap::new());
             for (number, value) in changes {
                 if let Some(value) = value {
-                    numbered.insert(number, value);
-                    map.insert(number, value);
+                    prop_assert_eq!(numbered.insert(number, value), map.insert(number, value));
                 } else {
                     prop_assert_eq!(numbered.remove(number), map.remove(&number));
                 }
