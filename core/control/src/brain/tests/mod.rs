@@ -4,9 +4,11 @@ mod network;
 mod switch;
 
 mod advice;
+mod advice_refusals;
 mod assignments;
 mod broadcast;
 mod bypasses;
+mod call_backs;
 mod chaos;
 mod consistency;
 mod discovery;

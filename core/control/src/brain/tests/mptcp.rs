@@ -1,21 +1,19 @@
 //! MPTCP subflows: a path for each, refused and reversed joins, rules at the edge switches only.
 
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use braid_packet::TcpFlags;
-use braid_packet::arp::Arp;
 use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
 use braid_steering::StreamId;
 use braid_types::FiveTuple;
 
-use super::network::{Network, ip, mac, tuple};
+use super::network::{Network, ip, tuple};
 
 /// Three edge-disjoint paths from 1 to 9, of one, two and three hops.
 pub(super) const THREE_WAYS: [(u64, u64); 6] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 4), (4, 9)];
-const KEY: Key = Key(0x0123_4567_89ab_cdef);
+pub(super) const KEY: Key = Key(0x0123_4567_89ab_cdef);
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
-const RST_ACK: TcpFlags = TcpFlags(TcpFlags::RST.0 | TcpFlags::ACK.0);
+pub(super) const RST_ACK: TcpFlags = TcpFlags(TcpFlags::RST.0 | TcpFlags::ACK.0);
 
 fn capable(keys: Keys) -> Vec<u8> {
     let mut option = Vec::new();
@@ -40,7 +38,7 @@ pub(super) fn open_with_key(network: &mut Network, tuple: FiveTuple, number: u64
     open_with(network, tuple, Key(number));
 }
 
-fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
+pub(super) fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &capable(Keys::None));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
     network.send_tcp(9, 1, tuple.reversed(), SYN_ACK, &capable(Keys::Sender(key)));
@@ -60,28 +58,20 @@ pub(super) fn add(network: &mut Network, tuple: FiveTuple) {
 }
 
 /// Sends the SYN of another subflow.
-fn attempt(network: &mut Network, tuple: FiveTuple) {
+pub(super) fn attempt(network: &mut Network, tuple: FiveTuple) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(KEY));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
 }
 
 /// Lets a host answer a subflow's SYN.
-fn accept(network: &mut Network, host: u64, tuple: FiveTuple) {
+pub(super) fn accept(network: &mut Network, host: u64, tuple: FiveTuple) {
     let opener = 10 - host;
     network.send_tcp(host, opener, tuple.reversed(), SYN_ACK, &join_answer());
     assert_eq!(network.received(opener).len(), 1, "the SYN/ACK arrives");
 }
 
-/// Lets the server open a subflow to its client's port, where nobody listens.
-fn call_back(network: &mut Network, first: FiveTuple) -> FiveTuple {
-    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, ip(1)) };
-    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
-    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
-    back
-}
-
 /// Lets a host refuse or close a subflow.
-fn reset(network: &mut Network, from: u64, to: u64, tuple: FiveTuple) {
+pub(super) fn reset(network: &mut Network, from: u64, to: u64, tuple: FiveTuple) {
     network.send_tcp(from, to, tuple, RST_ACK, &[]);
     assert_eq!(network.received(to).len(), 1, "the reset arrives");
 }
@@ -122,18 +112,6 @@ fn each_subflow_takes_another_path_in_both_directions() {
 }
 
 #[test]
-fn a_subflow_that_the_answering_host_opens_takes_another_path() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let first = tuple(ip(1), 1000, ip(9));
-    open(&mut network, first);
-    let back = call_back(&mut network, first);
-    accept(&mut network, 1, back);
-    let taken = [ways(&mut network, first), ways(&mut network, back.reversed())];
-    assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]].map(|way| [way.clone(), way]));
-    assert_eq!(network.brain.transfers().len(), 1);
-}
-
-#[test]
 fn the_first_packet_of_a_subflow_takes_its_path_already() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
@@ -142,102 +120,6 @@ fn the_first_packet_of_a_subflow_takes_its_path_already() {
         network.way_to(9)
     });
     assert_eq!(ways, [vec![1, 2, 9], vec![1, 3, 4, 9]]);
-}
-
-#[test]
-fn an_attempt_that_is_refused_keeps_no_path_from_the_subflow_that_is_not() {
-    for refused_first in [true, false] {
-        let mut network = Network::start(&[(1, 9), (1, 2), (2, 9)], &[1, 9]);
-        let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
-        open(&mut network, first);
-        let rules = network.rules(1);
-        let back = call_back(&mut network, first);
-        assert_eq!(network.rules(1), rules, "an attempt costs no rules");
-        if refused_first {
-            reset(&mut network, 1, 9, back.reversed());
-        }
-        network.send_tcp(1, 9, second, TcpFlags::SYN, &join(KEY));
-        assert_eq!(network.received(9).len(), usize::from(refused_first), "it waits for the refusal");
-        if !refused_first {
-            network.send_tcp(1, 9, back.reversed(), RST_ACK, &[]);
-            assert_eq!(network.received(9).len(), 2, "the reset and then the SYN arrive");
-        }
-        accept(&mut network, 9, second);
-        let taken = [first, second].map(|stream| ways(&mut network, stream)[0].clone());
-        assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]], "refused first: {refused_first}");
-        assert_eq!(network.brain.sizes().streams, 2, "its place is free");
-    }
-}
-
-#[test]
-fn a_refusal_goes_the_way_of_packets_and_waits_for_nothing() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let first = tuple(ip(1), 1000, ip(9));
-    open(&mut network, first);
-    let back = call_back(&mut network, first);
-    let asked = network.brain.counters().packet_ins;
-    reset(&mut network, 1, 9, back.reversed());
-    assert_eq!(network.brain.counters().packet_ins, asked + 1, "a copy, and no question for a route");
-}
-
-#[test]
-fn a_subflow_waits_for_no_more_than_a_quarter_of_a_second() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
-    open(&mut network, first);
-    call_back(&mut network, first);
-    for _ in 0..2 {
-        network.send_tcp(1, 9, second, TcpFlags::SYN, &join(KEY));
-        assert_eq!(network.received(9).len(), 0);
-    }
-    network.advance(Duration::from_millis(100));
-    assert_eq!(network.received(9).len(), 1, "once, though it was sent twice");
-    assert_eq!(network.brain.wake_at(), None);
-}
-
-#[test]
-fn a_host_that_calls_back_is_expected_to_do_it_again() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let first = tuple(ip(1), 1000, ip(9));
-    open(&mut network, first);
-    let back = call_back(&mut network, first);
-    reset(&mut network, 1, 9, back.reversed());
-    let (next, second) = (tuple(ip(1), 2000, ip(9)), tuple(ip(1), 2001, ip(9)));
-    let key = Key(0x7777);
-    open_with(&mut network, next, key);
-    let sent = network.now;
-    network.send_tcp(1, 9, second, TcpFlags::SYN, &join(key));
-    assert_eq!(network.received(9).len(), 1);
-    assert!(network.now.since(sent) >= Duration::from_millis(20), "its call back may be on its way");
-}
-
-#[test]
-fn a_host_is_expected_to_call_back_until_many_subflows_have_waited_for_that_in_vain() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let first = tuple(ip(1), 1000, ip(9));
-    open(&mut network, first);
-    let waits = |network: &mut Network, port| {
-        let sent = network.now;
-        add(network, tuple(ip(1), port, ip(9)));
-        network.now.since(sent) >= Duration::from_millis(20)
-    };
-    assert_eq!((1001..1201).filter(|port| waits(&mut network, *port)).count(), 100);
-    let back = call_back(&mut network, first);
-    reset(&mut network, 1, 9, back.reversed());
-    assert!(waits(&mut network, 1201), "it does after all");
-}
-
-#[test]
-fn a_call_back_to_another_address_of_the_opening_host_is_one_too() {
-    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let first = tuple(ip(1), 1000, ip(9));
-    open(&mut network, first);
-    let other = Ipv4Addr::new(10, 0, 9, 9);
-    network.send(1, &Arp::request(mac(1), other, other).frame());
-    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, other.into()) };
-    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
-    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
-    assert_eq!(network.brain.sizes().streams, 1, "it takes the default path");
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! The rows of a report: transfers, their streams and captures, and labs.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use braid_packet::mptcp::Summary;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::{Mode, Work};
+
+/// One transfer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The variant, if the scenario has variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The mode.
+    pub mode: Mode,
+    /// The tool and length, if the scenario compares several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
+    /// The sender and the receiver.
+    pub direction: RowDirection,
+    /// The number of parallel connections.
+    pub connections: u16,
+    /// The number of the run, from 1, if the scenario repeats runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<u16>,
+    /// The goodput at the receiver without headers and warm-up, in bits per second.
+    pub goodput_bps: f64,
+    /// The maximum flow between the two hosts over the links' rates, in bits per second.
+    pub capacity_bps: f64,
+    /// Goodput over capacity.
+    pub fraction_of_capacity: f64,
+    /// The rate of the cross traffic in bits per second, if there is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_bps: Option<f64>,
+    /// The duration at the receiver.
+    pub seconds: f64,
+    /// The number of retransmitted segments.
+    pub retransmits: u64,
+    /// Its TCP streams, sorted by bytes, the largest first.
+    pub streams: Vec<StreamRow>,
+    /// The MPTCP counters of the client's kernel, for MPTCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mptcp: Option<MptcpUse>,
+    /// The delivery of a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// Goodput over time.
+    pub intervals: Vec<Interval>,
+    /// The captures of this and simultaneous transfers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<CaptureRow>,
+}
+
+/// A capture at an interface of a host.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CaptureRow {
+    /// The host.
+    pub host: String,
+    /// The interface.
+    pub interface: String,
+    /// The number of packets.
+    pub packets: usize,
+    /// The first 64 packets that set up MPTCP subflows.
+    pub handshakes: Vec<HandshakeRow>,
+    /// All packets in libpcap format.
+    #[serde(skip)]
+    pub pcap: Vec<u8>,
+}
+
+/// A packet that sets up an MPTCP subflow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct HandshakeRow {
+    /// Seconds after the first packet.
+    pub at: f64,
+    /// The sender's address.
+    pub src: IpAddr,
+    /// The sender's port.
+    pub src_port: u16,
+    /// The receiver's address.
+    pub dst: IpAddr,
+    /// The receiver's port.
+    pub dst_port: u16,
+    /// `SYN`, `SYN/ACK` or `ACK`.
+    pub flags: String,
+    /// Its MPTCP option.
+    #[serde(flatten)]
+    pub option: Summary,
+}
+
+/// The cost of a lab.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LabRow {
+    /// The variant, if the scenario has variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Switches.
+    pub switches: usize,
+    /// Hosts.
+    pub hosts: usize,
+    /// Links.
+    pub links: usize,
+    /// The time until the network carries traffic, in seconds.
+    pub seconds: f64,
+    /// The memory of its processes in bytes, by name.
+    pub memory_bytes: BTreeMap<String, u64>,
+}
+
+/// The sender and the receiver.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct RowDirection {
+    /// The host that sent.
+    pub from: String,
+    /// The host that received.
+    pub to: String,
+}
+
+/// A TCP connection or an MPTCP subflow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StreamRow {
+    /// The sender's address.
+    pub src: IpAddr,
+    /// The sender's port.
+    pub src_port: u16,
+    /// The receiver's address.
+    pub dst: IpAddr,
+    /// The receiver's port.
+    pub dst_port: u16,
+    /// Bytes acknowledged at the last sample, at most half a second before the end.
+    pub bytes: u64,
+    /// The names of the switches on its path; empty if it has no path of its own.
+    pub path: Vec<String>,
+    /// The rate between samples.
+    pub intervals: Vec<Interval>,
+}
+
+/// The use of MPTCP, including the tool's control connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MptcpUse {
+    /// Connections that negotiated it.
+    pub connections: u64,
+    /// Additional subflows.
+    pub joins: u64,
+    /// Connections that fell back to TCP.
+    pub fallbacks: u64,
+    /// Packet-ins of packets with MP_JOIN.
+    pub join_packet_ins: u64,
+}
+
+/// The sent and received data of a copy.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Bytes to send.
+    pub bytes: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// The SHA-256 of the sent data, in hexadecimal.
+    pub sha256_sent: String,
+    /// The SHA-256 of the received data, in hexadecimal.
+    pub sha256_received: String,
+    /// Whether all bytes arrived unchanged.
+    pub intact: bool,
+    /// The longest time without received data, in seconds.
+    pub longest_stall: f64,
+}
+
+/// The rate in an interval, in seconds from the start.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its start.
+    pub start: f64,
+    /// Its end.
+    pub end: f64,
+    /// In bits per second.
+    pub bps: f64,
+}
+
+impl Row {
+    /// The mode, with the tool and length if several are compared.
+    pub(in crate::run) fn what(&self) -> String {
+        let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
+        format!("{}{work}", self.mode)
+    }
+}

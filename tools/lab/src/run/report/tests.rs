@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::*;
+use crate::scenario::Mode;
+
+fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
+    let stream = |(index, path): (usize, &&[&str])| StreamRow {
+        src: [10, 0, index as u8 + 1, 1].into(),
+        src_port: 40_000,
+        dst: [10, 0, index as u8 + 1, 2].into(),
+        dst_port: 5201,
+        bytes: 1_000_000,
+        path: path.iter().map(|name| (*name).to_owned()).collect(),
+        intervals: vec![Interval { start: 0.5, end: 1.0, bps: goodput_bps / 2.0 }],
+    };
+    let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0, join_packet_ins: 4 };
+    Row {
+        variant: None,
+        mode,
+        work: None,
+        direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
+        connections: 1,
+        run: None,
+        goodput_bps,
+        capacity_bps: 2e8,
+        fraction_of_capacity: goodput_bps / 2e8,
+        background_bps: None,
+        seconds: 1.5,
+        retransmits: 3,
+        streams: paths.iter().enumerate().map(stream).collect(),
+        mptcp: (mode == Mode::Mptcp).then_some(mptcp),
+        delivery: None,
+        intervals: [0.25, 0.75, 1.0]
+            .iter()
+            .enumerate()
+            .map(|(index, share)| Interval {
+                start: index as f64 / 2.0,
+                end: (index + 1) as f64 / 2.0,
+                bps: goodput_bps * share,
+            })
+            .collect(),
+        captures: Vec::new(),
+    }
+}
+
+fn lab() -> LabRow {
+    let memory_bytes = BTreeMap::from([("ovs-vswitchd".to_owned(), 30_000_000)]);
+    LabRow { variant: None, switches: 4, hosts: 2, links: 8, seconds: 1.25, memory_bytes }
+}
+
+fn report(mptcp_goodput: f64) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+    let tcp = row(Mode::Tcp, 9.5e7, &[&[]]);
+    let mptcp = row(Mode::Mptcp, mptcp_goodput, &[&["ams1", "gva1"], &["ams2", "gva2"]]);
+    Report::new(&Scenario::load(&path).unwrap(), vec![lab()], vec![tcp, mptcp])
+}
+
+#[test]
+fn the_document_is_as_reviewed() {
+    insta::assert_json_snapshot!(report(1.88e8));
+}
+
+#[test]
+fn the_document_is_read_back_and_a_value_that_is_no_number_too() {
+    let mut report = report(1.88e8);
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    report.expectations[0].value = f64::NAN;
+    let text = serde_json::to_string(&report).unwrap();
+    assert!(serde_json::from_str::<Report>(&text).unwrap().expectations[0].value.is_nan());
+}
+
+#[test]
+fn the_table_is_as_reviewed() {
+    insta::assert_snapshot!(report(1.7e8).to_text());
+}
+
+#[test]
+fn runs_and_numbers_of_streams_make_a_table_of_their_own() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+    let scenario = Scenario { expect: Vec::new(), ..Scenario::load(&path).unwrap() };
+    let of = |variant: &str, mode, connections, run, goodput| Row {
+        variant: Some(variant.to_owned()),
+        connections,
+        run: Some(run),
+        ..row(mode, goodput, &[])
+    };
+    let mut rows = Vec::new();
+    for (connections, more) in [(1, 0.0), (2, 1e6)] {
+        rows.push(of("many", Mode::Mptcp, connections, 1, 1.8e8 + more));
+        rows.push(of("many", Mode::Mptcp, connections, 2, 1.9e8 + more));
+        rows.push(of("few", Mode::Tcp, connections, 1, 9.5e7 + more));
+    }
+    let sweep = Report::new(&scenario, Vec::new(), rows.clone()).to_text();
+    rows.retain(|row| row.connections == 1);
+    let runs = Report::new(&scenario, Vec::new(), rows).to_text();
+    insta::assert_snapshot!(sweep + &runs);
+}
+
+#[test]
+fn a_folder_gets_the_document_the_table_and_a_plot_of_each_transfer() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(1.88e8);
+    report.write(folder.path()).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(document["rows"][1]["streams"][0]["intervals"][0]["bps"], 9.4e7);
+    assert_eq!(read("table.txt"), report.to_text());
+    let svg = read("streams/002-mptcp-ams-gva.svg");
+    assert!(svg.contains("10.0.1.1:40000 ams1 gva1") && svg.contains("10.0.2.1:40000 ams2 gva2"));
+    assert!(read("goodput.svg").contains("mptcp, ams &gt; gva") && read("over-time.svg").contains("tcp"));
+    assert!(!folder.path().join("ranks.svg").exists());
+}
+
+#[test]
+fn the_exit_code_tells_whether_everything_holds() {
+    assert_eq!((report(1.88e8).exit_code(), report(1.7e8).exit_code()), (0, 5));
+}
