@@ -25,7 +25,7 @@ HOSTS = {"alpha": 1, "beta": 2, "gamma": 3, "delta": 4, "probe": 5, "echo": 6}
 # What drops every frame and leaves the carrier.
 SWALLOW = "tbf rate 8bit burst 16 limit 16"
 MOST_BROKEN = 8
-PATIENCE = 15
+TIMEOUT = 15
 # Many times the traffic of pings and discovery; a forwarding loop causes more.
 STORM = 20_000
 
@@ -149,7 +149,7 @@ class Chaos:
         """How long it took, or `None` and what was wrong."""
         begun = time.monotonic()
         while found := list(self.troubles()):
-            if time.monotonic() - begun > PATIENCE:
+            if time.monotonic() - begun > TIMEOUT:
                 return None, found
         return time.monotonic() - begun, []
 

@@ -21,7 +21,7 @@ import time
 
 PORT = 7100
 # Longer than the kernel waits before it sends a SYN again, so that a lost one shows as a second or more.
-PATIENCE = 5
+TIMEOUT = 5
 INTERFACE = "eth0"
 SOMEBODY = bytes.fromhex("020000000099")
 MP_CAPABLE = bytes([30, 4, 0x01, 0x01])
@@ -93,7 +93,7 @@ async def set_up(address, results):
     connection = endpoint()
     began = time.monotonic()
     try:
-        await asyncio.wait_for(connected(connection, address), PATIENCE)
+        await asyncio.wait_for(connected(connection, address), TIMEOUT)
         results.append((time.time(), time.monotonic() - began))
     except (OSError, asyncio.TimeoutError):
         results.append((time.time(), None))

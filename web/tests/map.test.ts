@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fold, folded, foldedPath, MAX_SWITCHES } from "../src/domain/fold";
 import { decode, drawn, placed, project, type Position } from "../src/domain/geography";
-import type { Cable } from "../src/domain/overlay";
+import type { MapLink } from "../src/domain/overlay";
 
 const at = (latitude: number, longitude: number): Position => ({ latitude, longitude });
 const same = (point: { x: number; y: number }) => point;
@@ -46,15 +46,15 @@ test("a map's arcs are steps in a grid", () => {
   assert.deepEqual(arcs, [[at(0, 0), at(-2, 2)]]);
 });
 
-const cable = (a: string, b: string, load: number | null, up = true): Cable => ({ key: `${a} ${b}`, ends: [a, b], load, links: [], failed: !up });
+const link = (a: string, b: string, load: number | null, up = true): MapLink => ({ key: `${a} ${b}`, ends: [a, b], load, directed: [], failed: !up });
 
 test("groups of large networks are drawn as one, until they are opened", () => {
   const pods = Array.from({ length: MAX_SWITCHES }, (_, at) => ({ dpid: String(at), group: `pod${at % 2}` }));
   const switches = new Map([...pods, { dpid: "core", group: null }, { dpid: "alone", group: "one" }].map((it) => [it.dpid, it]));
   const all = fold(switches, new Set());
   assert.deepEqual([all.get("0"), all.get("1"), all.get("core"), all.get("alone")], ["group pod0", "group pod1", "core", "alone"]);
-  const wires = [cable("0", "2", 1), cable("0", "core", 0.2, false), cable("2", "core", 0.4), cable("1", "3", null)];
-  assert.deepEqual(folded(wires, all).map((it) => [it.ends, it.load, it.failed]), [[["core", "group pod0"], 0.4, false]]);
+  const links = [link("0", "2", 1), link("0", "core", 0.2, false), link("2", "core", 0.4), link("1", "3", null)];
+  assert.deepEqual(folded(links, all).map((it) => [it.ends, it.load, it.failed]), [[["core", "group pod0"], 0.4, false]]);
   assert.deepEqual(foldedPath(["0", "2", "core", "1"], all), ["group pod0", "core", "group pod1"]);
   const open = fold(switches, new Set(["pod0"]));
   assert.deepEqual([open.get("0"), open.get("1")], ["0", "group pod1"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event, Link, Snapshot, Transfer } from "../src/domain/api";
 import { connect, type Source } from "../src/domain/connection";
-import { cables, capacity } from "../src/domain/overlay";
+import { mapLinks, capacity } from "../src/domain/overlay";
 import { fromSnapshot, largest, pathsOf, withDelta, withEvent, type View } from "../src/domain/view";
 
 const link = (from: string, to: string, load: number | null = null, port = 1): Link => ({
@@ -51,16 +51,16 @@ test("a link that goes is shown as failed until it or its switch is back or gone
   let view = fromSnapshot(snapshot());
   view = withDelta(view, { schema: "braid/v1", now: 1, links: { set: [], removed: ["1:1", "2:1"] } });
   assert.deepEqual([...view.failed.keys()].sort(), ["1:1", "2:1"]);
-  assert.deepEqual(cables(view).filter((it) => it.failed).map((it) => it.ends), [["1", "2"]]);
+  assert.deepEqual(mapLinks(view).filter((it) => it.failed).map((it) => it.ends), [["1", "2"]]);
   view = withDelta(view, { schema: "braid/v1", now: 2, links: { set: [link("1", "2")], removed: [] } });
   assert.ok(!view.failed.has("1:1"));
   view = withDelta(view, { schema: "braid/v1", now: 3, switches: { set: [], removed: ["2"] } });
   assert.equal(view.failed.size, 0);
 });
 
-test("the two directions of a cable are one line with the busier load", () => {
+test("the two directions of a link are one line with the busier load", () => {
   const view = fromSnapshot({ ...snapshot(), links: [link("1", "2", 50), link("2", "1", 20)] });
-  assert.deepEqual(cables(view).map((it) => [it.ends, it.load, it.failed]), [[["1", "2"], 0.5, false]]);
+  assert.deepEqual(mapLinks(view).map((it) => [it.ends, it.load, it.failed]), [[["1", "2"], 0.5, false]]);
 });
 
 test("paths that share a link count it once", () => {

@@ -1,5 +1,5 @@
 /** Large networks, of which groups of switches are drawn as one. */
-import type { Cable } from "./overlay";
+import type { MapLink } from "./overlay";
 
 interface Grouped {
   dpid: string;
@@ -34,22 +34,22 @@ export const groupName = (node: string): string => node.slice(MARK.length);
 export const nodeOf = (fold: Fold, dpid: string): string => fold.get(dpid) ?? dpid;
 
 /** The links between what is drawn: of two groups one, with the load of the busiest; failed if all are. */
-export function folded(cables: readonly Cable[], fold: Fold): Cable[] {
-  const found = new Map<string, Cable>();
-  for (const cable of cables) {
-    const ends = cable.ends.map((it) => nodeOf(fold, it)) as [string, string];
+export function folded(links: readonly MapLink[], fold: Fold): MapLink[] {
+  const found = new Map<string, MapLink>();
+  for (const link of links) {
+    const ends = link.ends.map((it) => nodeOf(fold, it)) as [string, string];
     if (ends[0] === ends[1]) continue;
     const whole = !ends.some(isGroup);
-    const key = whole ? cable.key : ends.sort().join(" ");
+    const key = whole ? link.key : ends.sort().join(" ");
     const before = found.get(key);
-    found.set(key, before ? both(before, cable) : { ...cable, key, ends });
+    found.set(key, before ? both(before, link) : { ...link, key, ends });
   }
   return [...found.values()];
 }
 
-function both(one: Cable, other: Cable): Cable {
+function both(one: MapLink, other: MapLink): MapLink {
   const load = one.load === null ? other.load : other.load === null ? one.load : Math.max(one.load, other.load);
-  return { ...one, load, links: [...one.links, ...other.links], failed: one.failed && other.failed };
+  return { ...one, load, directed: [...one.directed, ...other.directed], failed: one.failed && other.failed };
 }
 
 /** A path between what is drawn. */

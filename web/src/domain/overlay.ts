@@ -7,16 +7,16 @@ export function byAddress(view: View): ReadonlyMap<string, Host> {
 }
 
 /** The two directions of a link, once, with the busier of both loads. */
-export interface Cable {
+export interface MapLink {
   key: string;
   ends: readonly [string, string];
   /** The share of the capacity in use; null while it is not known. */
   load: number | null;
-  links: readonly Link[];
+  directed: readonly Link[];
   failed: boolean;
 }
 
-export function cables(view: View): Cable[] {
+export function mapLinks(view: View): MapLink[] {
   const found = new Map<string, Link[]>();
   const add = (link: Link) => {
     const key = [portName(link.src), portName(link.dst)].sort().join(" ");
@@ -29,7 +29,7 @@ export function cables(view: View): Cable[] {
     const [first] = links as [Link, ...Link[]];
     const loads = links.map(load).filter((it) => it !== null);
     const ends = [first.src.dpid, first.dst.dpid].sort() as [string, string];
-    return { key, ends, links, load: loads.length > 0 ? Math.max(...loads) : null, failed: !up.has(key) };
+    return { key, ends, directed: links, load: loads.length > 0 ? Math.max(...loads) : null, failed: !up.has(key) };
   });
 }
 

@@ -66,7 +66,7 @@ async function main() {
     await page.locator("#summary").waitFor();
     const ready = performance.now() - began;
     await summary(page, "4 switches, 8 links");
-    assert.equal(await page.locator("#map .cable").count(), 4);
+    assert.equal(await page.locator("#map .link").count(), 4);
     assert.equal(await page.getByRole("alert").count(), 0);
     return `there after ${ready.toFixed(0)} ms`;
   });
@@ -97,7 +97,7 @@ async function main() {
   const link = page.locator('#testbed tr[data-link="ams1 – gva1"]');
   await step("a link is cut from the page: it is dashed, told, and the transfer leaves it", async () => {
     await link.getByRole("button", { name: "Cut" }).click();
-    await until(page, () => document.querySelector("#map .cable.failed"));
+    await until(page, () => document.querySelector("#map .link.failed"));
     await until(page, () => /is down: its port is down/.test(document.querySelector("#events")?.textContent ?? ""));
     await until(page, () =>
       [...document.querySelectorAll("#map .stream title")].every((it) => !/\bams1 > gva1\b|\bgva1 > ams1\b/.test(it.textContent)),
@@ -107,7 +107,7 @@ async function main() {
     await screenshot(page, "page-dark.png");
     await page.emulateMedia({ colorScheme: "light" });
     await link.getByRole("button", { name: "Restore" }).click();
-    await until(page, () => !document.querySelector("#map .cable.failed"));
+    await until(page, () => !document.querySelector("#map .link.failed"));
   });
 
   await step("a link's rate is changed from the page, and what it cannot take is told", async () => {

@@ -9,23 +9,23 @@ const CABLES = [["syd", "haw"], ["man", "haw"], ["tok", "haw"], ["syd", "sin"], 
 const link = (a, p, b, q) => ({
   src: { dpid: a, port: p }, dst: { dpid: b, port: q }, capacity_bps: 1e7, delay_us: null, delay_at: null, load_bps: null, load_at: null, loss: null, loss_at: null,
 });
-const snapshot = (switches, cables) => ({
+const snapshot = (switches, links) => ({
   schema: "braid/v1", now: 1e9, switches: switches.map((it) => ({ address: null, ports: [], name: it.dpid, ...it })),
-  links: cables.flatMap(([a, b], at) => [link(a, at, b, at), link(b, at, a, at)]), hosts: [], edges: [], transfers: [], events: [],
+  links: links.flatMap(([a, b], at) => [link(a, at, b, at), link(b, at, a, at)]), hosts: [], edges: [], transfers: [], events: [],
 });
 
 const earth = snapshot(Object.entries(CITIES).map(([dpid, [latitude, longitude]]) => ({ dpid, position: { latitude, longitude } })), CABLES);
 
 /** Eight pods of eight switches, and a core. */
 function pods() {
-  const [switches, cables] = [[], []];
+  const [switches, links] = [[], []];
   for (let core = 0; core < 16; core += 1) switches.push({ dpid: `core${core}`, group: "core" });
   for (let pod = 0; pod < 8; pod += 1)
     for (let at = 0; at < 8; at += 1) {
       switches.push({ dpid: `pod${pod}-${at}`, group: `pod${pod}` });
-      for (let up = 0; up < 4; up += 1) cables.push(at < 4 ? [`pod${pod}-${at}`, `pod${pod}-${4 + up}`] : [`pod${pod}-${at}`, `core${(at - 4) * 4 + up}`]);
+      for (let up = 0; up < 4; up += 1) links.push(at < 4 ? [`pod${pod}-${at}`, `pod${pod}-${4 + up}`] : [`pod${pod}-${at}`, `core${(at - 4) * 4 + up}`]);
     }
-  return snapshot(switches, cables);
+  return snapshot(switches, links);
 }
 
 async function shown(browser, state) {
@@ -34,7 +34,7 @@ async function shown(browser, state) {
   await page.route("**/api/v1/stream", (route) => route.fulfill({ headers: { "content-type": "text/event-stream" }, body }));
   await page.route("**/api/v1/testbed/links", (route) => route.fulfill({ json: { schema: "braid/v1", links: [] } }));
   await page.goto(PAGE);
-  await page.locator("#map .cable").first().waitFor();
+  await page.locator("#map .link").first().waitFor();
   return page;
 }
 
@@ -49,7 +49,7 @@ export async function maps(browser, folder) {
 
   const folded = await shown(browser, pods());
   await folded.waitForFunction(() => document.querySelectorAll("#map .group").length === 9);
-  assert.equal(await folded.locator("#map .cable").count(), 8, "one line from each pod to the core");
+  assert.equal(await folded.locator("#map .link").count(), 8, "one line from each pod to the core");
   await folded.getByRole("button", { name: "Show the switches of pod3" }).focus();
   await folded.keyboard.press("Enter");
   await folded.waitForFunction(() => document.querySelectorAll("#map .group").length === 8 && document.querySelectorAll("#map circle").length === 8);

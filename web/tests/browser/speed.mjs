@@ -1,4 +1,4 @@
-// How fast the page is with a large network: 80 switches, 256 cables, 128 hosts, 500 streams, all of which change each second.
+// How fast the page is with a large network: 80 switches, 256 links, 128 hosts, 500 streams, all of which change each second.
 // A server of its own plays the controller, so that the browser alone is measured. Prints one line of JSON.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -16,14 +16,14 @@ const hex = (number) => number.toString(16).padStart(16, "0");
 function fatTree() {
   const half = K / 2;
   const [edge, aggregation, core] = [(pod, i) => 1 + pod * K + i, (pod, i) => 1 + pod * K + half + i, (i) => 1 + K * K + i];
-  const cables = [];
+  const links = [];
   for (let pod = 0; pod < K; pod += 1)
     for (let a = 0; a < half; a += 1)
       for (let b = 0; b < half; b += 1) {
-        cables.push([edge(pod, a), 1 + b, aggregation(pod, b), 1 + a]);
-        cables.push([aggregation(pod, a), 1 + half + b, core(a * half + b), 1 + pod]);
+        links.push([edge(pod, a), 1 + b, aggregation(pod, b), 1 + a]);
+        links.push([aggregation(pod, a), 1 + half + b, core(a * half + b), 1 + pod]);
       }
-  return { edge, aggregation, core, cables, switches: K * K + half * half, half };
+  return { edge, aggregation, core, links, switches: K * K + half * half, half };
 }
 
 const net = fatTree();
@@ -52,7 +52,7 @@ function state(now) {
   return {
     schema: "braid/v1", now,
     switches: Array.from({ length: net.switches }, (_, at) => ({ dpid: hex(at + 1), address: "10.0.0.1:1", ports: [] })),
-    links: net.cables.flatMap(([a, p, b, q]) => [link(a, p, b, q), link(b, q, a, p)]),
+    links: net.links.flatMap(([a, p, b, q]) => [link(a, p, b, q), link(b, q, a, p)]),
     hosts, transfers: Array.from({ length: STREAMS / 4 }, (_, id) => transfer(id + 1)), events: [],
   };
 }
@@ -92,7 +92,7 @@ const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", arg
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const began = performance.now();
 await page.goto(`http://127.0.0.1:${server.address().port}/`);
-await page.waitForFunction(() => document.querySelectorAll("#map .cable").length === 256 && document.querySelectorAll("#transfers tbody").length > 50);
+await page.waitForFunction(() => document.querySelectorAll("#map .link").length === 256 && document.querySelectorAll("#transfers tbody").length > 50);
 // Interactive: a key is answered.
 await page.keyboard.press("p");
 await page.waitForFunction(() => /paused/.test(document.querySelector(".state").textContent));

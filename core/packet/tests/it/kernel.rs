@@ -25,7 +25,7 @@ const OUR_V4: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const HOST_V4: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const OUR_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);
 const HOST_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A link whose far end is a host's interface, and whose near end the test holds.
 struct Wire {
@@ -62,7 +62,7 @@ impl Wire {
 
     /// The first frame from the host that `wanted` makes something of.
     fn receive<T>(&self, what: &str, wanted: impl Fn(&Frame<'_>) -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut buffer = [0; 2048];
         while Instant::now() < deadline {
             match recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
@@ -138,7 +138,7 @@ fn talk_to(to: IpAddr) {
 
 /// Waits until `ip ARGUMENTS` prints `text`.
 fn until_ip_prints(arguments: &[&str], text: &str) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut printed = ip(arguments);
     while !printed.contains(text) {
         assert!(Instant::now() < deadline, "ip {arguments:?} does not print {text:?}: {printed}");

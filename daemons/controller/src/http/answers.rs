@@ -31,11 +31,11 @@ const MAX_QUESTIONS: usize = 16;
 
 /// Answers API clients and copies the engine's state, on the engine's thread, in turns with the channels.
 pub(crate) async fn answer(engine: Shared, asked: Asked) {
-    let mut desk = Desk { engine, asked, next: None, copying: None };
+    let mut answering = AnswerLoop { engine, asked, next: None, copying: None };
     let mut others = Duration::ZERO;
-    while desk.has_work().await {
+    while answering.has_work().await {
         let start = Instant::now();
-        desk.serve(start + slice(others));
+        answering.serve(start + slice(others));
         let served = Instant::now();
         yield_now().await;
         others = served.elapsed();
@@ -47,7 +47,7 @@ fn slice(others: Duration) -> Duration {
     (others / SHARE).clamp(SLICE, MAX_SLICE)
 }
 
-struct Desk {
+struct AnswerLoop {
     engine: Shared,
     asked: Asked,
     /// What is to be answered next.
@@ -55,7 +55,7 @@ struct Desk {
     copying: Option<(CopyInProgress, Duration)>,
 }
 
-impl Desk {
+impl AnswerLoop {
     /// Waits until there is something to do; false if nobody can ask any more.
     async fn has_work(&mut self) -> bool {
         if self.next.is_some() || self.copying.is_some() {

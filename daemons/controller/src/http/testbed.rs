@@ -24,22 +24,22 @@ const MAX_DELAY_US: u64 = 10_000_000;
 
 /// Lets one at a time ask.
 #[derive(Clone)]
-struct Desk(Arc<Mutex<Option<Arc<dyn Testbed>>>>);
+struct SharedTestbed(Arc<Mutex<Option<Arc<dyn Testbed>>>>);
 
 pub(super) fn routes(testbed: Option<Arc<dyn Testbed>>) -> OpenApiRouter {
     OpenApiRouter::new()
         .routes(routes!(testbed_links, change_link))
-        .with_state(Desk(Arc::new(Mutex::new(testbed))))
+        .with_state(SharedTestbed(Arc::new(Mutex::new(testbed))))
 }
 
 /// The links of the testbed that the network is; elsewhere none.
 #[utoipa::path(get, path = "/api/v1/testbed/links", responses((status = 200, body = TestbedLinks)))]
-async fn testbed_links(State(desk): State<Desk>) -> Response {
+async fn testbed_links(State(shared): State<SharedTestbed>) -> Response {
     let answer = |links| TestbedLinks { schema: Schema, links };
-    if desk.0.lock().await.is_none() {
+    if shared.0.lock().await.is_none() {
         return Json(answer(Vec::new())).into_response();
     }
-    desk.ask(move |testbed| testbed.links().map(answer).map_err(TestbedError::Failed)).await
+    shared.ask(move |testbed| testbed.links().map(answer).map_err(TestbedError::Failed)).await
 }
 
 /// Cuts, restores or changes a link of the testbed, in both directions.
@@ -48,7 +48,7 @@ async fn testbed_links(State(desk): State<Desk>) -> Response {
     responses((status = 200, body = TestbedChanged))
 )]
 async fn change_link(
-    State(desk): State<Desk>,
+    State(shared): State<SharedTestbed>,
     ends: Asked<TestbedEnds>,
     Object(change): Object<LinkChange>,
 ) -> Response {
@@ -59,10 +59,11 @@ async fn change_link(
     if let Some((field, why)) = mistake(&change) {
         return Problem::invalid(field, why).into_response();
     }
-    desk.ask(move |testbed| {
-        Ok(TestbedChanged { schema: Schema, link: testbed.change([&from, &to], change)? })
-    })
-    .await
+    shared
+        .ask(move |testbed| {
+            Ok(TestbedChanged { schema: Schema, link: testbed.change([&from, &to], change)? })
+        })
+        .await
 }
 
 /// The field that cannot be so, and why.
@@ -85,7 +86,7 @@ fn mistake(change: &LinkChange) -> Option<(&'static str, String)> {
     }
 }
 
-impl Desk {
+impl SharedTestbed {
     async fn ask<T: serde::Serialize + Send + 'static>(
         self,
         question: impl FnOnce(&dyn Testbed) -> Result<T, TestbedError> + Send + 'static,

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::support::{PATIENCE, Running, config, wait_for};
+use crate::support::{Running, TIMEOUT, config, wait_for};
 
 const TOKENS: &str = r#"
     [[token]]
@@ -172,7 +172,7 @@ type Encrypted = StreamOwned<ClientConnection, TcpStream>;
 
 fn connect(at: SocketAddr, client: &Arc<ClientConfig>, name: &'static str) -> Encrypted {
     let stream = TcpStream::connect(at).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
     let name = ServerName::try_from(name).expect("a name");
     StreamOwned::new(ClientConnection::new(client.clone(), name).expect("a client"), stream)
 }

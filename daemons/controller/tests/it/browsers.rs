@@ -87,7 +87,7 @@ fn a_thousand_connections_that_say_nothing_keep_nobody_out() {
     assert_eq!(silent.len(), 1_000);
     assert_eq!(controller.get("/api/v1/switches").0, 200);
     let mut first = &silent[0];
-    first.set_read_timeout(Some(crate::support::PATIENCE)).expect("time-out");
+    first.set_read_timeout(Some(crate::support::TIMEOUT)).expect("time-out");
     assert_eq!(first.read(&mut [0]).expect("closed in time"), 0);
 }
 
@@ -104,7 +104,7 @@ fn connections_that_begin_a_request_and_do_not_end_it_keep_nobody_out() {
         .collect();
     assert_eq!(controller.get("/api/v1/switches").0, 200);
     for mut stream in slow {
-        stream.set_read_timeout(Some(crate::support::PATIENCE)).expect("time-out");
+        stream.set_read_timeout(Some(crate::support::TIMEOUT)).expect("time-out");
         // Closed in time, or reset with the byte unread.
         assert!(
             stream

@@ -16,7 +16,7 @@ use braid_types::{DatapathId, MacAddr, PortNo};
 use tokio::sync::oneshot;
 
 /// No test waits longer for anything.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A controller as it is by default, at these addresses.
 pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
@@ -103,7 +103,7 @@ impl Running {
     /// A connection on which this was asked for, with these header lines.
     pub(crate) fn open(&self, method: &str, path: &str, headers: &[&str]) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(self.http).expect("HTTP port");
-        stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
         write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("request");
         BufReader::new(stream)
@@ -147,7 +147,7 @@ impl Drop for Running {
 pub(crate) fn wait_for(done: impl Fn() -> bool, state: impl Fn() -> String) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < PATIENCE, "still {}", state());
+        assert!(start.elapsed() < TIMEOUT, "still {}", state());
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -161,7 +161,7 @@ pub(crate) struct Switch {
 impl Switch {
     pub(crate) fn connect(to: SocketAddr) -> Self {
         let stream = TcpStream::connect(to).expect("OpenFlow port");
-        stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
         Self { stream, inbox: Vec::new() }
     }
 

@@ -14,7 +14,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 
 use crate::support::Running;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 type Authority = CertifiedIssuer<'static, KeyPair>;
 
@@ -61,7 +61,7 @@ fn accept(listener: &TcpListener, paths: &CredentialPaths) -> std::io::Result<Tl
     let config = Credentials::read(paths).unwrap().server().unwrap();
     let (mut stream, start) = (TlsStream::accept(stream, config)?, Instant::now());
     while !stream.handshake()? {
-        assert!(start.elapsed() < PATIENCE, "no end of the handshake");
+        assert!(start.elapsed() < TIMEOUT, "no end of the handshake");
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(stream)
@@ -70,7 +70,7 @@ fn accept(listener: &TcpListener, paths: &CredentialPaths) -> std::io::Result<Tl
 fn first_message(stream: &mut TlsStream) -> MessageType {
     let (mut room, start) = (vec![0; TlsStream::MIN_ROOM], Instant::now());
     loop {
-        assert!(start.elapsed() < PATIENCE, "no message");
+        assert!(start.elapsed() < TIMEOUT, "no message");
         match stream.read(&mut room) {
             Ok(length) => return Message::decode(&room[..length]).unwrap().1.message_type(),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {

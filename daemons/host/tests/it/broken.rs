@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::managed::Stop;
 use crate::namespace::{Namespace, ip, namespace};
-use crate::traffic::{PATIENCE, Pair};
+use crate::traffic::{Pair, TIMEOUT};
 
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1));
 const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 2));
@@ -63,7 +63,7 @@ fn connected(hosts: &[Namespace; 2]) -> Pair {
     let client = hosts[0].inside(socket);
     client.connect(&SocketAddr::from(([10, 0, 1, 2], 5000)).into()).unwrap();
     let server = listener.accept().unwrap().0;
-    server.set_read_timeout(Some(PATIENCE)).unwrap();
+    server.set_read_timeout(Some(TIMEOUT)).unwrap();
     Pair::new(client, server, listener)
 }
 
@@ -72,7 +72,7 @@ fn subflow_whose_path_died_is_closed_and_the_connection_goes_on() {
     let Some(hosts) = hosts() else { return };
     let (agent, mut events) = hosts[0].inside(|| {
         let events = PathManager::open().unwrap().events().unwrap();
-        events.set_receive_timeout(PATIENCE).unwrap();
+        events.set_receive_timeout(TIMEOUT).unwrap();
         let mode = Some(Mode::Managed { subflows: 1, most: 8, adviser: Some(Box::new(Second)) });
         (Agent::start(Config { mode, congestion: None }).unwrap(), events)
     });

@@ -14,7 +14,7 @@ use braid_host::{Agent, Config, KernelMode, Mode, sysctl};
 use socket2::Protocol;
 
 use crate::namespace::{ip, namespace};
-use crate::traffic::{PATIENCE, Pair, connect};
+use crate::traffic::{Pair, TIMEOUT, connect};
 
 const PATH_MANAGER: &str = "net.mptcp.pm_type";
 
@@ -24,7 +24,7 @@ fn with_agent(subflows: usize, adviser: Option<Box<dyn Adviser>>, action: impl F
     ip("address add 10.0.0.2/32 dev lo");
     let before = sysctl::read(PATH_MANAGER).unwrap();
     let mut events = PathManager::open().unwrap().events().unwrap();
-    events.set_receive_timeout(PATIENCE).unwrap();
+    events.set_receive_timeout(TIMEOUT).unwrap();
     let mode = Some(Mode::Managed { subflows, most: 8, adviser });
     let agent = Agent::start(Config { mode, congestion: None }).unwrap();
     let stop = agent.stopper().unwrap();
@@ -124,7 +124,7 @@ fn agent_opens_the_subflows_that_the_controller_advises() {
         with_agent(1, Some(Box::new(controller)), |events| {
             let mut pair = connected();
             assert_eq!(opened(events, 3), (20_001..=20_003).collect());
-            let (head, question) = questions.recv_timeout(PATIENCE).unwrap();
+            let (head, question) = questions.recv_timeout(TIMEOUT).unwrap();
             assert!(
                 head.starts_with("post /api/v1/advice ") && head.contains("authorization: bearer secret\r\n")
             );

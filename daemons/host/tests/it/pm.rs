@@ -9,11 +9,11 @@ use braid_host::sysctl::Setting;
 use socket2::Protocol;
 
 use crate::namespace::{ip, namespace};
-use crate::traffic::{PATIENCE, connect};
+use crate::traffic::{TIMEOUT, connect};
 
 fn events(manager: &PathManager) -> Events {
     let events = manager.events().unwrap();
-    events.set_receive_timeout(PATIENCE).unwrap();
+    events.set_receive_timeout(TIMEOUT).unwrap();
     events
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Far beyond what anything here takes.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Both ends of a connection within a namespace.
 pub(crate) struct Pair {
@@ -22,14 +22,14 @@ pub(crate) fn connect(protocol: Protocol, local: SocketAddr, remote: SocketAddr)
     let socket = |address: SocketAddr| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol)).unwrap();
         socket.bind(&address.into()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
         socket
     };
     let (listener, client) = (socket(remote), socket(local));
     listener.listen(1).unwrap();
     client.connect(&listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;
-    server.set_read_timeout(Some(PATIENCE)).unwrap();
+    server.set_read_timeout(Some(TIMEOUT)).unwrap();
     Pair::new(client, server, listener)
 }
 

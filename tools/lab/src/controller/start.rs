@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::scenario::Scenario;
 use crate::system::Tool;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts the controller of `lab`; it accepts connections when this returns.
 pub(crate) fn start(
@@ -39,11 +39,12 @@ pub(crate) fn start(
     let tool = tool.args(certificates.into_iter().flat_map(tls_options));
     let stdout = reception.map_or(Stdio::from(out), |it| OwnedFd::from(it.listener).into());
     let mut child = { tool }.spawn(listener, stdout, create(&log)?.into())?;
-    let ready = interrupt.poll(PATIENCE, || match first_line(&output) {
+    let ready = interrupt.poll(START_TIMEOUT, || match first_line(&output) {
         Some(line) => parse(&line, &log).map(Some),
         None => alive(&mut child, &log).map(|()| None),
     })?;
-    let silent = || LabError::Controller { what: format!("said nothing in {} s", PATIENCE.as_secs()), log };
+    let silent =
+        || LabError::Controller { what: format!("said nothing in {} s", START_TIMEOUT.as_secs()), log };
     let addresses = ready.ok_or_else(silent)?;
     Ok(ControllerAddresses { agents: at, ..addresses })
 }

@@ -19,7 +19,7 @@ use nix::sys::time::TimeVal;
 use tempfile::TempDir;
 
 /// Far beyond what anything here takes.
-const PATIENCE: i64 = 20;
+const TIMEOUT: i64 = 20;
 
 pub(crate) struct Bench {
     folder: TempDir,
@@ -102,7 +102,7 @@ impl Bench {
         loop {
             match Client::connect(&self.control()) {
                 Ok(client) => return client,
-                Err(error) => assert!(start.elapsed().as_secs() < PATIENCE as u64, "{error}"),
+                Err(error) => assert!(start.elapsed().as_secs() < TIMEOUT as u64, "{error}"),
             }
             thread::sleep(Duration::from_millis(1));
         }
@@ -116,7 +116,7 @@ impl Bench {
             if wanted(&link) {
                 return link;
             }
-            assert!(start.elapsed().as_secs() < PATIENCE as u64, "{link:?}");
+            assert!(start.elapsed().as_secs() < TIMEOUT as u64, "{link:?}");
             thread::sleep(Duration::from_millis(2));
         }
     }
@@ -148,7 +148,7 @@ impl PacketSocket {
             (it.interface_name == device).then_some(link)
         });
         bind(socket.as_raw_fd(), &address.unwrap()).unwrap();
-        setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(PATIENCE, 0)).unwrap();
+        setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(TIMEOUT, 0)).unwrap();
         // Of all that a test sends, nothing is dropped here.
         setsockopt(&socket, sockopt::RcvBufForce, &(4 << 20)).unwrap();
         Self(socket)

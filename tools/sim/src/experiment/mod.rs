@@ -55,7 +55,7 @@ pub struct Failures {
     /// The time of the failure after the start.
     pub at: Duration,
     /// The number of links that fail at once.
-    pub cables: usize,
+    pub links: usize,
     /// The time until the controller has rerouted the streams on them.
     pub repair: Duration,
 }

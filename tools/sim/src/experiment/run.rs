@@ -153,7 +153,7 @@ impl<'a> Run<'a> {
             run.open_one(experiment, pair)?;
         }
         if let Some(failures) = experiment.failures {
-            run.break_cables(failures, &mut random);
+            run.break_links(failures, &mut random);
         }
         Ok(run)
     }
@@ -174,12 +174,12 @@ impl<'a> Run<'a> {
     }
 
     /// Draws the links that break, both directions of each.
-    fn break_cables(&mut self, failures: Failures, random: &mut SplitMix64) {
+    fn break_links(&mut self, failures: Failures, random: &mut SplitMix64) {
         let graph = self.network.graph();
-        let cables = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);
-        let mut cables: Vec<_> = cables.map(|link| [link.src, link.dst]).collect();
-        random.shuffle(&mut cables);
-        let gone: BTreeSet<_> = cables.into_iter().take(failures.cables).flatten().collect();
+        let links = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);
+        let mut links: Vec<_> = links.map(|link| [link.src, link.dst]).collect();
+        random.shuffle(&mut links);
+        let gone: BTreeSet<_> = links.into_iter().take(failures.links).flatten().collect();
         let at = Picos::from(failures.at);
         self.pending.push_back((at, Happening::Cut(gone.clone())));
         self.pending.push_back((at + Picos::from(failures.repair), Happening::Repair(gone)));

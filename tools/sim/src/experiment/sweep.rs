@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn transfers_go_on_when_cables_break() {
+    fn transfers_go_on_when_links_break() {
         let [at, repair] = [700, 50].map(Duration::from_millis);
-        let broken = |cables| {
-            let failures = Some(Failures { at, cables, repair });
+        let broken = |links| {
+            let failures = Some(Failures { at, links, repair });
             let outcome = run(&Experiment { failures, ..experiment() }, 1, &Cancel::default()).unwrap();
             (outcome.mean(), outcome.ranked()[0])
         };

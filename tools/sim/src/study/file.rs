@@ -102,7 +102,7 @@ struct Method {
 #[serde(deny_unknown_fields)]
 struct Broken {
     at: Delay,
-    cables: usize,
+    links: usize,
     repair: Delay,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn malformed(file: &str, error: &serde_saphyr::Error) -> StudyError {
 
 impl Broken {
     const fn failures(&self) -> Failures {
-        Failures { at: self.at.duration(), cables: self.cables, repair: self.repair.duration() }
+        Failures { at: self.at.duration(), links: self.links, repair: self.repair.duration() }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::state_copy::{List, Lists, StateCopy};
 const SWITCHES: u64 = 200;
 
 /// An engine that knows switches, and the other end of what it is asked.
-fn desk() -> (Desk, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>) {
+fn answering() -> (AnswerLoop, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>) {
     let mut engine = Engine::new(Clock::start(), Settings::default(), None);
     for dpid in (1..=SWITCHES).map(DatapathId) {
         let (ports, description) = (Vec::new(), String::new());
@@ -33,7 +33,7 @@ fn desk() -> (Desk, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>) {
     let (copies, copies_asked) = mpsc::channel(1);
     let asked = Asked { questions: asked, copies: copies_asked };
     let engine = Rc::new(RefCell::new(engine));
-    (Desk { engine, asked, next: None, copying: None }, questions, copies)
+    (AnswerLoop { engine, asked, next: None, copying: None }, questions, copies)
 }
 
 fn ask_for_copy(copies: &mpsc::Sender<CopyRequest>) -> oneshot::Receiver<StateCopy> {
@@ -51,11 +51,11 @@ fn ask(questions: &mpsc::Sender<Question>) -> oneshot::Receiver<Option<braid_typ
 
 #[test]
 fn a_copy_is_made_in_pieces_when_time_is_short_and_at_once_when_it_is_not() {
-    let (mut desk, _questions, copies) = desk();
+    let (mut answering, _questions, copies) = answering();
     let mut copy = ask_for_copy(&copies);
     let mut turns = 0;
     let made = loop {
-        desk.serve(Instant::now());
+        answering.serve(Instant::now());
         turns += 1;
         if let Ok(copy) = copy.try_recv() {
             break copy;
@@ -65,34 +65,34 @@ fn a_copy_is_made_in_pieces_when_time_is_short_and_at_once_when_it_is_not() {
     assert!(made.items.switches.is_sorted_by_key(|switch| switch.switch.dpid));
     assert!((SWITCHES / 10..=SWITCHES).contains(&turns), "{turns}");
     let mut copy = ask_for_copy(&copies);
-    desk.serve(Instant::now() + Duration::from_secs(60));
+    answering.serve(Instant::now() + Duration::from_secs(60));
     assert!(copy.try_recv().is_ok());
 }
 
 #[test]
 fn a_turn_answers_one_question_at_least_and_leaves_the_rest_for_the_next() {
-    let (mut desk, questions, copies) = desk();
+    let (mut answering, questions, copies) = answering();
     let mut answers: Vec<_> = (0..40).map(|_| ask(&questions)).collect();
     let _copy = ask_for_copy(&copies);
     let mut answered = || answers.extract_if(.., |answer| answer.try_recv().is_ok()).count();
-    desk.serve(Instant::now());
+    answering.serve(Instant::now());
     assert_eq!(answered(), 1);
-    assert!(desk.copying.is_some(), "and the copy goes on beside them");
-    desk.serve(Instant::now() + Duration::from_secs(60));
+    assert!(answering.copying.is_some(), "and the copy goes on beside them");
+    answering.serve(Instant::now() + Duration::from_secs(60));
     assert_eq!(answered(), MAX_QUESTIONS);
 }
 
 #[test]
 fn others_on_the_thread_have_their_turn_between_all_that_is_asked() {
     const QUESTIONS: usize = 60;
-    let (desk, questions, copies) = desk();
+    let (answering, questions, copies) = answering();
     let turns = Rc::new(Cell::new(0));
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let others = turns.clone();
     LocalSet::new().block_on(&runtime, async move {
         let answers: Vec<_> = (0..QUESTIONS).map(|_| ask(&questions)).collect();
         let copy = ask_for_copy(&copies);
-        spawn_local(answer(desk.engine, desk.asked));
+        spawn_local(answer(answering.engine, answering.asked));
         spawn_local(async move {
             loop {
                 others.set(others.get() + 1);

@@ -8,7 +8,7 @@ use braid_openflow::{Bytes, Echo, Message};
 
 use super::hostile::Hostile;
 use crate::process::ControllerProcess;
-use crate::support::{PATIENCE, Switch, wait_for};
+use crate::support::{Switch, TIMEOUT, wait_for};
 
 /// How long hostile connections do the same, one after another.
 const ATTACK: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ pub(super) fn attack_until_closed(
 ) {
     let controller = ControllerProcess::start();
     // The first one goes on until it is closed, however slow the machine is.
-    let felt = withstand(what, &controller, &hostile, PATIENCE);
+    let felt = withstand(what, &controller, &hostile, TIMEOUT);
     assert!(felt.closed > 0, "nothing is closed");
     wait_for(
         || controller.has_logged(&[&["switch disconnected"], words].concat()),
