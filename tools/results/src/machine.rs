@@ -1,11 +1,13 @@
-//! The commit that was measured, and the machine.
+//! The build that was measured, and the machine.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// What was measured, and when.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +16,9 @@ pub struct Provenance {
     pub commit: String,
     /// Whether tracked files differ from it.
     pub changed: bool,
+    /// The first bytes of the SHA-256 of the program that measured, in hexadecimal; empty if it is not known.
+    #[serde(default)]
+    pub binary: String,
     /// The release.
     pub version: String,
     /// Seconds since 1970 at its start.
@@ -40,7 +45,7 @@ pub struct Machine {
 }
 
 impl Provenance {
-    /// Of the sources in `folder`, now.
+    /// Of this program and the sources in `folder`, now.
     pub fn now(folder: &Path) -> Self {
         let commit = git(folder, &["rev-parse", "--short=12", "HEAD"]).filter(|it| !it.is_empty());
         let changes = git(folder, &["status", "--porcelain", "--untracked-files=no"]);
@@ -48,20 +53,43 @@ impl Provenance {
         Self {
             commit: commit.unwrap_or_else(|| "unknown".to_owned()),
             changed: changes.is_some_and(|it| !it.is_empty()),
+            binary: digest_of(Path::new("/proc/self/exe")).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started,
             seconds: 0.0,
         }
     }
 
-    /// Whether both are of the same sources, as far as a commit tells.
-    pub fn is_of_the_same_sources(&self, other: &Self) -> bool {
-        self.commit == other.commit && self.changed == other.changed
+    /// Whether both are of the same program. A commit tells little of it: it may change prose alone, or not be built yet.
+    pub fn is_of_the_same_build(&self, other: &Self) -> bool {
+        if self.binary.is_empty() || other.binary.is_empty() {
+            return self.commit == other.commit && self.changed == other.changed;
+        }
+        self.binary == other.binary
     }
 
     /// The commit, with a plus sign if files differ from it.
     pub fn name(&self) -> String {
         format!("{}{}", self.commit, if self.changed { "+" } else { "" })
+    }
+}
+
+fn digest_of(file: &Path) -> io::Result<String> {
+    let (mut file, mut hash) = (fs::File::open(file)?, Sha256::new());
+    io::copy(&mut file, &mut HashWriter(&mut hash))?;
+    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -98,4 +126,26 @@ fn read(path: &str) -> String {
 
 fn value(text: &str, key: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix(key)).map(|rest| rest.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_of_another_program_whatever_the_commit_says_and_of_the_same_whatever_was_written_since() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let now = Provenance::now(folder);
+        assert_eq!(now.binary.len(), 16, "{}", now.binary);
+        assert_eq!(now.binary, Provenance::now(folder).binary);
+        let later = Provenance { commit: "later".to_owned(), ..now.clone() };
+        let other = Provenance { binary: "0123456789abcdef".to_owned(), ..now.clone() };
+        assert!(now.is_of_the_same_build(&later) && !now.is_of_the_same_build(&other));
+        let [old, unknown] = ["1", "2"].map(|commit| Provenance {
+            binary: String::new(),
+            commit: commit.to_owned(),
+            ..now.clone()
+        });
+        assert!(old.is_of_the_same_build(&old) && !old.is_of_the_same_build(&unknown));
+    }
 }

@@ -34,8 +34,8 @@ pub struct Settings {
     pub repeat: Option<u16>,
     /// Attempts at a repetition that other load disturbs.
     pub attempts: u16,
-    /// Whether records of other commits count, as long as their scenario is the same.
-    pub any_commit: bool,
+    /// Whether records of other builds count, as long as their scenario is the same.
+    pub any_build: bool,
 }
 
 /// A measured repetition.
@@ -83,12 +83,12 @@ pub fn measure(
     runner: &mut dyn Runner,
 ) -> Result<Measured, ResultsError> {
     let (mut measured, mut missing) = (Measured::default(), Vec::new());
-    let sources = Provenance::now(&settings.scenarios);
+    let build = Provenance::now(&settings.scenarios);
     for job in jobs {
         let (source, digest) = Source::load(job, &settings.scenarios)?;
         for number in 1..=settings.repeat.unwrap_or(job.repeat) {
             match store.read(&job.name, number) {
-                Ok(Some(record)) if counts(&record, &digest, &sources, settings) => {
+                Ok(Some(record)) if counts(&record, &digest, &build, settings) => {
                     measured.done.push(done(&record, job));
                     measured.kept += 1;
                 }
@@ -107,7 +107,7 @@ pub fn measure(
         let (name, number) = (&planned.job.name, planned.number);
         let (of, left) = (missing.len(), words(left));
         runner.tell(&format!("{} of {of}: {name}, repetition {number}; about {left} left", place + 1));
-        let record = repeat(planned, &sources, settings, runner)?;
+        let record = repeat(planned, &build, settings, runner)?;
         store.write(&record)?;
         let done = done(&record, planned.job);
         runner.tell(&told(&done));
@@ -116,8 +116,8 @@ pub fn measure(
     Ok(measured)
 }
 
-fn counts(record: &Record, digest: &str, sources: &Provenance, settings: &Settings) -> bool {
-    let same = settings.any_commit || record.made.is_of_the_same_sources(sources);
+fn counts(record: &Record, digest: &str, build: &Provenance, settings: &Settings) -> bool {
+    let same = settings.any_build || record.made.is_of_the_same_build(build);
     let ran = !matches!(record.outcome, Outcome::Failed(_));
     same && ran
         && record.digest == digest
@@ -136,7 +136,7 @@ fn estimate(store: &Store, job: &Job<'_>, source: &Source) -> Duration {
 /// Attempts until nothing disturbs, at most so many; the least disturbed one counts, whatever its figures.
 fn repeat(
     planned: &Planned<'_>,
-    sources: &Provenance,
+    build: &Provenance,
     settings: &Settings,
     runner: &mut dyn Runner,
 ) -> Result<Record, ResultsError> {
@@ -144,7 +144,7 @@ fn repeat(
     for attempt in 1..=settings.attempts.max(1) {
         let (made, start) = (Provenance::now(&settings.scenarios), Instant::now());
         let (outcome, load) = runner.run(&planned.job.name, &planned.source)?;
-        let made = Provenance { commit: sources.commit.clone(), changed: sources.changed, ..made };
+        let made = Provenance { started: made.started, ..build.clone() };
         let record = Record {
             schema: braid_lab::SCHEMA.to_owned(),
             name: planned.job.name.clone(),
@@ -243,7 +243,7 @@ mod tests {
         let plan = Plan::shipped().unwrap();
         let jobs = plan.select(&["vanderpol-convergence".to_owned()]).unwrap();
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let settings = Settings { scenarios, repeat: Some(repeat), attempts: 3, any_commit: true };
+        let settings = Settings { scenarios, repeat: Some(repeat), attempts: 3, any_build: true };
         let mut fake = Fake { loads: loads.to_vec(), runs: 0 };
         let measured = measure(&jobs, store, &settings, &mut fake).unwrap();
         (measured, fake.runs)

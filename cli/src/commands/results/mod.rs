@@ -60,9 +60,9 @@ pub(crate) struct Run {
     /// Attempts at a repetition beside other load, instead of the plan's
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u16).range(1..=20))]
     attempts: Option<u16>,
-    /// Keep repetitions of other commits, if the scenario is the same
+    /// Keep repetitions that other builds of Braid measured, if the scenario is the same
     #[arg(long)]
-    any_commit: bool,
+    any_build: bool,
     /// List what would be run, and how long it takes, and run nothing
     #[arg(long)]
     list: bool,
@@ -107,7 +107,7 @@ fn run(args: &Run) -> anyhow::Result<()> {
         scenarios: args.folders.plan.scenarios.clone(),
         repeat: args.repeat,
         attempts: args.attempts.unwrap_or(plan.attempts),
-        any_commit: args.any_commit,
+        any_build: args.any_build,
     };
     let interrupt = lab::exit(Interrupt::on_signals())?;
     let mut runner = SystemRunner::new(lab::controller(None)?, interrupt);

@@ -120,6 +120,7 @@ fn measured_how(findings: &Findings<'_>) -> String {
     };
     let rows = [
         ("commit", names(|it| it.made.name())),
+        ("build", names(|it| it.made.binary.clone())),
         ("kernel", names(|it| it.machine.kernel.clone())),
         ("system", names(|it| it.machine.system.clone())),
         ("processors", names(|it| format!("{} × {}", it.machine.processors, it.machine.processor))),
