@@ -15,6 +15,7 @@ mod forwarding;
 mod hostile;
 mod joint;
 mod label_groups;
+mod large;
 mod measure;
 mod meters;
 mod mptcp;
