@@ -3,7 +3,7 @@
 
     discovery.py [--braid PROGRAM] [--topology NETWORK] [--limit SECONDS] [--hold SECONDS] [--json]
 
-Needs no root: all sockets are on this machine. Exit code 5 if a link is missing or was lost, if an alarm was raised, or if the
+Needs no root: all sockets are on this machine. Exit code 5 if a link or host is missing or a link was lost, if an alarm was raised, or if the
 controller closed a connection. Times are printed and not judged, except that the map has --limit seconds.
 """
 

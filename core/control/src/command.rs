@@ -205,6 +205,8 @@ pub enum Target {
     Pipeline,
     /// Back to the controller, which measures the round trip.
     Controller,
+    /// To all hosts along the broadcast tree, as if it had arrived at this port of a host, which does not get it.
+    Flood(PortNo),
 }
 
 /// A held packet, and the switch where it entered.

@@ -25,6 +25,10 @@ pub struct Counters {
     pub alarms: u64,
     /// Directed links lost, for any reason.
     pub links_lost: u64,
+    /// How often paths, routes and streams were compared with the links.
+    pub graph_updates: u64,
+    /// Default paths that were compared with the shortest paths after a change of the network.
+    pub routes_compared: u64,
     /// The time in which the controller could not listen to switches.
     pub stalled: Duration,
 }

@@ -137,6 +137,9 @@ pub enum Event<'a> {
     Stalled {
         /// The time, which is over or goes on.
         time: Duration,
+        /// Of this, the time in which it did not even run: others had the processor, or it was stopped.
+        #[serde(default)]
+        idle: Duration,
     },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
     Tick,

@@ -13,6 +13,8 @@ const MAX_STALLS: usize = 1_024;
 pub(crate) struct Stalls {
     /// Of all stalls.
     total: Duration,
+    /// Of this, the time in which the controller was busy.
+    busy: Duration,
     /// When each of the last stalls was over, and the total afterwards.
     recent: VecDeque<(Time, Duration)>,
     /// The total before these.
@@ -20,18 +22,19 @@ pub(crate) struct Stalls {
 }
 
 impl Stalls {
-    /// The controller has not listened for `stall` until now.
-    pub(crate) fn note(&mut self, now: Time, stall: Duration) {
+    /// The controller has not listened for `stall` until now, and did not even run for `idle` of it.
+    pub(crate) fn note(&mut self, now: Time, stall: Duration, idle: Duration) {
         self.total += stall;
+        self.busy += stall.saturating_sub(idle);
         self.recent.push_back((now, self.total));
         if self.recent.len() > MAX_STALLS {
             self.forgotten = self.recent.pop_front().map_or(self.forgotten, |(_, total)| total);
         }
     }
 
-    /// Of all stalls so far.
-    pub(crate) const fn total(&self) -> Duration {
-        self.total
+    /// Of all stalls so far, the time in which the controller was busy, rather than without a processor.
+    pub(crate) const fn busy(&self) -> Duration {
+        self.busy
     }
 
     /// For how long the controller has listened since `earlier`. A stall that was not over by then is left out
@@ -70,8 +73,8 @@ mod tests {
     #[test]
     fn only_the_time_spent_listening_counts() {
         let mut stalls = Stalls::default();
-        stalls.note(seconds(10), Duration::from_secs(4));
-        stalls.note(seconds(20), Duration::from_secs(5));
+        stalls.note(seconds(10), Duration::from_secs(4), Duration::ZERO);
+        stalls.note(seconds(20), Duration::from_secs(5), Duration::ZERO);
         let listened = |now, earlier| stalls.listened(seconds(now), seconds(earlier)).as_secs();
         assert_eq!(listened(21, 0), 12);
         assert_eq!(listened(21, 8), 4, "the stall was not over");
@@ -82,8 +85,8 @@ mod tests {
     #[test]
     fn a_time_so_long_ago_leaves_stalls_out() {
         let mut stalls = Stalls::default();
-        stalls.note(seconds(10), Duration::from_secs(4));
-        stalls.note(seconds(20), Duration::from_secs(5));
+        stalls.note(seconds(10), Duration::from_secs(4), Duration::ZERO);
+        stalls.note(seconds(20), Duration::from_secs(5), Duration::ZERO);
         let before = |now, listened| stalls.before(seconds(now), Duration::from_secs(listened));
         assert_eq!(before(30, 10), seconds(20));
         assert_eq!(before(30, 11), seconds(14));
@@ -95,8 +98,18 @@ mod tests {
     fn memory_is_bounded_and_forgetting_only_lengthens_no_silence() {
         let mut stalls = Stalls::default();
         let count = 3 * MAX_STALLS as u64;
-        (1..=count).for_each(|second| stalls.note(seconds(second), Duration::from_millis(900)));
+        (1..=count)
+            .for_each(|second| stalls.note(seconds(second), Duration::from_millis(900), Duration::ZERO));
         assert_eq!(stalls.recent.len(), MAX_STALLS);
         assert_eq!(stalls.listened(seconds(count), seconds(count - 10)), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn time_without_a_processor_was_not_busy() {
+        let mut stalls = Stalls::default();
+        stalls.note(seconds(10), Duration::from_secs(4), Duration::from_secs(3));
+        stalls.note(seconds(20), Duration::from_secs(1), Duration::from_secs(9));
+        assert_eq!(stalls.busy(), Duration::from_secs(1));
+        assert_eq!(stalls.listened(seconds(20), seconds(0)), Duration::from_secs(15));
     }
 }

@@ -113,7 +113,8 @@ impl Protections {
 
     /// A switch has left.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
-        self.known.retain(|(at, _), _| at.dpid != dpid);
+        let (first, last) = SwitchPort::all_of(dpid).into_inner();
+        self.known.extract_if((first, PortNo(0))..=(last, PortNo::ANY), |_, _| true).for_each(drop);
     }
 
     /// The protected ports, once for each ingress port.

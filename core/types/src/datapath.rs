@@ -1,6 +1,7 @@
 //! Datapath ids, port numbers, and the pair of both that names a switch port.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,11 @@ impl SwitchPort {
     /// The port `port` of the switch `dpid`.
     pub const fn new(dpid: DatapathId, port: PortNo) -> Self {
         Self { dpid, port }
+    }
+
+    /// Every port that the switch `dpid` may have, for ranges of ordered maps.
+    pub const fn all_of(dpid: DatapathId) -> RangeInclusive<Self> {
+        RangeInclusive::new(Self { dpid, port: PortNo(0) }, Self { dpid, port: PortNo::ANY })
     }
 }
 

@@ -1,8 +1,9 @@
 //! The controller's clock, and the generation id with which it requests the MASTER role.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use braid_types::Time;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The controller's clock: time since it started.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,12 @@ impl Clock {
     pub(crate) fn now(self) -> Time {
         Time::ZERO + self.0.elapsed()
     }
+}
+
+/// The time for which this thread has had a processor.
+pub(crate) fn time_on_processor() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or_default(), time.tv_nsec.try_into().unwrap_or_default())
 }
 
 /// Higher for a controller that starts later, so that switches let it take over from an earlier one.

@@ -32,7 +32,7 @@ use crate::{http, notices};
 use braid_recording::Recorder;
 
 /// The time that switches have to receive their last messages when the controller stops.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(750);
 
 /// The socket on which switches connect.
 #[derive(Debug)]

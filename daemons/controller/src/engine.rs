@@ -13,9 +13,9 @@ use braid_types::{DatapathId, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
-use crate::attention::Attention;
+use crate::attention::{Attention, Mark, Stall};
 use crate::channels::Outbox;
-use crate::clock::Clock;
+use crate::clock::{Clock, time_on_processor};
 use crate::log;
 use crate::notices::NoticeSender;
 use crate::outstanding_rules::OutstandingRules;
@@ -84,7 +84,7 @@ impl Engine {
     pub(crate) fn new(clock: Clock, settings: Settings, recorder: Option<Recorder>) -> Self {
         Self {
             clock,
-            attention: Attention::new(clock.now()),
+            attention: Attention::new(mark(clock)),
             encoder: Encoder::new(settings.stream_idle),
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
@@ -138,7 +138,8 @@ impl Engine {
 
     /// The round that began at this time has read what was there then.
     pub(crate) fn end_round(&mut self, began: Time) {
-        self.attention.note_round(began);
+        let clock = self.clock;
+        self.attention.note_round(began, || mark(clock));
     }
 
     /// The time so far in which the controller did not get to listen.
@@ -154,8 +155,9 @@ impl Engine {
     }
 
     fn report_stall(&mut self, now: Time) {
-        if let Some(time) = self.attention.take_stall(now) {
-            self.handle(now, &Event::Stalled { time });
+        let clock = self.clock;
+        if let Some(Stall { time, idle }) = self.attention.take_stall(now, || mark(clock)) {
+            self.handle(now, &Event::Stalled { time, idle });
         }
     }
 
@@ -319,6 +321,10 @@ impl Engine {
             });
         }
     }
+}
+
+fn mark(clock: Clock) -> Mark {
+    Mark { at: clock.now(), on_processor: time_on_processor() }
 }
 
 /// The first transaction id of other messages; barriers carry the brain's tokens, which are lower.

@@ -103,6 +103,8 @@ pub struct Report {
     pub hosts_after: Option<f64>,
     /// The links that were known at the end, or that frames had passed.
     pub known_links: u64,
+    /// The hosts that were known at the end; `None` if nobody was asked.
+    pub known_hosts: Option<u64>,
     /// Links that were known and then not any more.
     pub lost_links: u64,
     /// Alarms.
@@ -128,6 +130,9 @@ impl Report {
         } else if self.known_links != self.directed_links as u64 {
             failures
                 .push(format!("{} of {} links were known at the end", self.known_links, self.directed_links));
+        }
+        if let Some(known) = self.known_hosts.filter(|known| *known < self.hosts as u64) {
+            failures.push(format!("{known} of {} hosts were known at the end", self.hosts));
         }
         for (count, what) in [
             (self.lost_links, "links were lost"),
@@ -272,6 +277,7 @@ impl Run<'_> {
         report.known_links = reading.map_or(self.network.probed_links as u64, |reading| reading.links);
         let counted = reading.and_then(|reading| reading.lost_links).unwrap_or_default();
         report.lost_links = counted.max(self.dropped);
+        report.known_hosts = reading.map(|reading| reading.hosts);
         report.alarms = reading.map_or(0, |reading| reading.alarms);
         report.closures = self.network.closures;
         report.peak_memory = self.plan.process.and_then(Usage::of).map(|usage| usage.peak_memory);
@@ -343,5 +349,27 @@ impl Meter {
             memory: self.process.and_then(Usage::of).map(|usage| usage.memory),
             own_cores: cost.own_cores,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_nobody_knows_are_a_failure_like_links() {
+        let complete = Report {
+            directed_links: 64,
+            known_links: 64,
+            complete_after: Some(1.0),
+            hosts: 16,
+            known_hosts: Some(16),
+            ..Report::default()
+        };
+        assert_eq!(complete.failures(), <[&str; 0]>::default());
+        let lacking = Report { known_hosts: Some(15), ..complete.clone() };
+        assert_eq!(lacking.failures(), ["15 of 16 hosts were known at the end"]);
+        let unasked = Report { known_hosts: None, ..complete };
+        assert_eq!(unasked.failures(), <[&str; 0]>::default());
     }
 }

@@ -72,7 +72,7 @@ pub(crate) struct Discovery {
     /// Hosts send nothing; by default each asks for the first one by ARP once the map is complete
     #[arg(long)]
     silent_hosts: bool,
-    /// Exit with 5 if a link is missing, or if a link, an alarm or a closed connection was counted as lost, raised or closed
+    /// Exit with 5 if a link or a host is missing, or if a link, an alarm or a closed connection was counted as lost, raised or closed
     #[arg(long)]
     judge: bool,
     #[command(flatten)]

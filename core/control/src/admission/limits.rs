@@ -42,7 +42,7 @@ impl Limits {
     }
 
     pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
-        self.0.retain(|at, _| at.dpid != dpid);
+        self.0.extract_if(SwitchPort::all_of(dpid), |_, _| true).for_each(drop);
     }
 
     /// Whether a packet is within the limit of its port; `None` for a port that is not known. The controller's own

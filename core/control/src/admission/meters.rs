@@ -30,8 +30,8 @@ impl Meters {
     /// A switch has left.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         self.highest.remove(&dpid);
-        self.found.retain(|at, _| at.dpid != dpid);
-        self.set.retain(|at| at.dpid != dpid);
+        self.found.extract_if(SwitchPort::all_of(dpid), |_, _| true).for_each(drop);
+        self.set.extract_if(SwitchPort::all_of(dpid), |_| true).for_each(drop);
     }
 
     /// Sets the meter of a host port if the switch supports it.

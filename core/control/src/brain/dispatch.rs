@@ -139,7 +139,7 @@ impl Dispatch<'_> {
                 self.brain.requests.handle_request(on, *ticket, request);
             }
             Event::Policy { text } => self.on_policy(text),
-            Event::Stalled { time } => self.on_stall(*time),
+            Event::Stalled { time, idle } => self.on_stall(*time, *idle),
             Event::Tick => self.tick(),
         }
         self.follow_graph();
@@ -195,10 +195,10 @@ impl Dispatch<'_> {
         }
     }
 
-    /// The controller could not listen: nobody was silent meanwhile, and less is sent.
-    fn on_stall(&mut self, time: Duration) {
+    /// The controller could not listen: nobody was silent meanwhile. If it was busy, less is sent.
+    fn on_stall(&mut self, time: Duration, idle: Duration) {
         self.brain.counters.stalled += time;
-        self.brain.stalls.note(self.now, time);
+        self.brain.stalls.note(self.now, time, idle);
     }
 
     fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {

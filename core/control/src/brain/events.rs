@@ -56,10 +56,12 @@ impl Dispatch<'_> {
 
     fn follow_now(&mut self) {
         let links = self.brain.topology.links().len();
+        self.brain.counters.graph_updates += 1;
         if std::mem::take(&mut self.brain.has_losses) {
             self.brain.losses.note_done(self.now, links);
         }
         self.brain.growth.note_done(self.now, links);
+        let has_growth = std::mem::take(&mut self.brain.has_growth);
         self.brain.paths.set_graph(self.brain.topology.graph());
         let structure = self.brain.topology.structure();
         if std::mem::replace(&mut self.brain.followed, structure) != structure {
@@ -68,10 +70,20 @@ impl Dispatch<'_> {
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
             self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.drain_fabric();
-            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+            self.reroute(has_growth);
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
         } else if self.brain.settings.weight.is_measured() {
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+        }
+    }
+
+    /// Brings default paths in line with the graph. Where links were only lost, those over other links stay.
+    fn reroute(&mut self, has_growth: bool) {
+        let compares_all = self.brain.settings.weight.is_measured() || self.brain.installed.is_settling();
+        if has_growth || compares_all {
+            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+        } else {
+            self.brain.routing.handle_losses(&mut context!(self), &mut self.brain.fabric);
         }
     }
 
@@ -177,6 +189,9 @@ impl Dispatch<'_> {
             match event {
                 HostsEvent::Changed(changes) => self.follow(&changes, LinkLoss::Port),
                 HostsEvent::Found { dpid, frame } => self.resume(dpid, &frame),
+                HostsEvent::ForAll { from, frame } => {
+                    self.brain.broadcast.flood(&mut context!(self), &self.brain.discovery, from, &frame);
+                }
             }
         }
     }
@@ -186,6 +201,7 @@ impl Dispatch<'_> {
         for change in changes {
             match change {
                 Change::LinkAdded { link, .. } => {
+                    self.brain.has_growth = true;
                     self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::LinkUp);
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }

@@ -70,6 +70,8 @@ pub struct Brain {
     losses: Coalesced,
     /// Whether links were lost that are still in the graph.
     has_losses: bool,
+    /// Whether links were added that are not in the graph yet.
+    has_growth: bool,
     /// The version of the topology's structure that labels, routes and streams reflect.
     followed: u64,
     admission: Admission,
@@ -108,6 +110,7 @@ impl Brain {
             growth: Coalesced::default(),
             losses: Coalesced::default(),
             has_losses: false,
+            has_growth: false,
             followed: 0,
             admission: Admission::default(),
             requests: Requests::default(),

@@ -76,7 +76,10 @@ impl Dispatch<'_> {
     fn offer(&mut self, at: SwitchPort, dst: IpAddr, bytes: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => self.forward_or_look_up(at.dpid, dst, bytes),
-            None => self.brain.hosts.relay(&mut host_deps!(self), at, bytes),
+            None => {
+                self.brain.hosts.relay(&mut host_deps!(self), at, bytes);
+                self.drain_hosts();
+            }
         }
     }
 

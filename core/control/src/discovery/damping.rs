@@ -1,6 +1,6 @@
 //! Flap damping: links that go down repeatedly are unused for a while, longer each time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use braid_topology::Link;
@@ -10,9 +10,18 @@ use crate::context::Context;
 use crate::notice::Notice;
 use crate::settings::Settings;
 
-/// The links that went down recently, by their ends in order.
+/// The ends of a link, in order.
+type Cable = [SwitchPort; 2];
+
+/// The links that went down recently.
+///
+/// Invariant: each record has one entry in `reviews`, at the time from which it may be forgotten or before.
 #[derive(Debug, Default)]
-pub(super) struct Damping(BTreeMap<[SwitchPort; 2], Record>);
+pub(super) struct Damping {
+    records: BTreeMap<Cable, Record>,
+    /// When to see whether a record can be forgotten, so that a loss costs no look at all others.
+    reviews: BTreeSet<(Time, Cable)>,
+}
 
 #[derive(Debug, Default)]
 struct Record {
@@ -27,15 +36,19 @@ struct Record {
 impl Damping {
     /// Whether the link is held. A held link is used where no other path exists.
     pub(super) fn suppresses(&self, cx: &mut Context<'_>, link: &Link) -> bool {
-        let is_held = self.0.get(&cable(link)).is_some_and(|record| cx.now < record.until);
+        let is_held = self.records.get(&cable(link)).is_some_and(|record| cx.now < record.until);
         is_held && cx.paths.shortest(cx.now, link.src.dpid, link.dst.dpid).is_some()
     }
 
     /// Records that a link went down. Both directions going down at the same time count as one loss.
     pub(super) fn note_loss(&mut self, cx: &mut Context<'_>, link: &Link) {
         let (now, settings) = (cx.now, cx.settings);
-        self.prune(now, settings.flap_hold_max.max(settings.flap_window));
-        let record = self.0.entry(cable(link)).or_default();
+        let quiet = settings.flap_hold_max.max(settings.flap_window);
+        self.prune(now, quiet);
+        let record = self.records.entry(cable(link)).or_insert_with(|| {
+            self.reviews.insert((now + quiet, cable(link)));
+            Record::default()
+        });
         if record.losses.back() == Some(&now) || now < record.until {
             return;
         }
@@ -49,14 +62,31 @@ impl Damping {
         }
     }
 
-    /// Forgets links that have been quiet for a long time.
-    fn prune(&mut self, now: Time, quiet: Duration) {
-        let last = |record: &Record| record.losses.back().copied().unwrap_or_default().max(record.until);
-        self.0.retain(|_, record| now.since(last(record)) < quiet);
+    /// Forgets links that have been quiet for a long time. Returns how many it looked at.
+    fn prune(&mut self, now: Time, quiet: Duration) -> usize {
+        let mut reviewed = 0;
+        while let Some((_, cable)) = self.reviews.first().copied().filter(|(due, _)| *due <= now) {
+            self.reviews.pop_first();
+            reviewed += 1;
+            let Some(forget_at) = self.records.get(&cable).map(|record| record.last() + quiet) else {
+                continue;
+            };
+            if forget_at <= now {
+                self.records.remove(&cable);
+            } else {
+                self.reviews.insert((forget_at, cable));
+            }
+        }
+        reviewed
     }
 }
 
 impl Record {
+    /// When it last went down or was held.
+    fn last(&self) -> Time {
+        self.losses.back().copied().unwrap_or_default().max(self.until)
+    }
+
     /// Starts a hold after too many losses; returns its length.
     fn start_hold(&mut self, settings: &Settings) -> Duration {
         let factor = 1_u32.checked_shl(self.strikes).unwrap_or(u32::MAX);
@@ -66,6 +96,43 @@ impl Record {
     }
 }
 
-fn cable(link: &Link) -> [SwitchPort; 2] {
+fn cable(link: &Link) -> Cable {
     [link.src.min(link.dst), link.src.max(link.dst)]
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::{DatapathId, PortNo};
+
+    use super::*;
+
+    const QUIET: Duration = Duration::from_secs(60);
+
+    fn cable_of(number: u64) -> Cable {
+        [1, 2].map(|end| SwitchPort::new(DatapathId(number), PortNo(end)))
+    }
+
+    /// `count` links that went down at a time.
+    fn losses(damping: &mut Damping, count: u64, at: Time) {
+        for number in 0..count {
+            let record = damping.records.entry(cable_of(number)).or_insert_with(|| {
+                damping.reviews.insert((at + QUIET, cable_of(number)));
+                Record::default()
+            });
+            record.losses.push_back(at);
+        }
+    }
+
+    #[test]
+    fn a_loss_looks_at_no_other_link_until_that_may_be_forgotten() {
+        let mut damping = Damping::default();
+        losses(&mut damping, 10_000, Time::ZERO);
+        losses(&mut damping, 10, Time::ZERO + QUIET / 2);
+        assert_eq!(damping.prune(Time::ZERO + QUIET / 2, QUIET), 0);
+        assert_eq!(damping.prune(Time::ZERO + QUIET, QUIET), 10_000);
+        assert_eq!((damping.records.len(), damping.reviews.len()), (10, 10), "these were lost again");
+        assert_eq!(damping.prune(Time::ZERO + QUIET, QUIET), 0);
+        damping.prune(Time::ZERO + QUIET * 2, QUIET);
+        assert!(damping.records.is_empty() && damping.reviews.is_empty());
+    }
 }

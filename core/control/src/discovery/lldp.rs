@@ -9,7 +9,6 @@ use braid_topology::Link;
 use braid_types::{PortNo, SwitchPort, Time};
 
 use super::Discovery;
-use super::pace::Intervals;
 use crate::context::Context;
 use crate::measurement::Measurement;
 use crate::threat::Threat;
@@ -71,7 +70,7 @@ impl Discovery {
         if sent_at > cx.now {
             return Err(Threat::ForgedProbe { why: "it is dated in the future".to_owned() });
         }
-        let is_late = cx.listened(sent_at) > Intervals::of(cx.settings, self.ports.len()).timeout;
+        let is_late = cx.listened(sent_at) > self.intervals(cx, src.dpid).timeout;
         // A busy switch sends frames late.
         if is_late && cx.topology.link_at(src).is_some_and(|link| link.dst == at) {
             return Ok(false);

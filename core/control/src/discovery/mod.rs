@@ -31,6 +31,8 @@ pub(crate) struct Discovery {
     ports: Ports,
     damping: Damping,
     pace: Pace,
+    /// The ports that count for the intervals of discovery, as of the last tick.
+    counted_ports: usize,
     first_switch_at: Option<Time>,
     last_switch_at: Option<Time>,
     events: VecDeque<DiscoveryEvent>,

@@ -43,6 +43,8 @@ pub(super) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
     /// When discovery frames are due. An entry counts if it is the time that its port has.
     due: BTreeSet<(Time, SwitchPort)>,
+    /// The number of ports of each switch.
+    counts: BTreeMap<DatapathId, usize>,
     down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Seen)>>,
 }
 
@@ -60,13 +62,27 @@ impl Ports {
             sent_and_heard: None,
             shown: shown.unwrap_or_default(),
         };
-        self.up.insert(at, state);
+        if let Some(before) = self.up.insert(at, state) {
+            self.due.remove(&(before.next_probe, at));
+        } else {
+            *self.counts.entry(at.dpid).or_default() += 1;
+        }
         self.due.insert((now, at));
     }
 
     /// The number of ports that are up.
     pub(super) fn len(&self) -> usize {
         self.up.len()
+    }
+
+    /// The numbers of ports of the switches that have any.
+    pub(super) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.counts.values().copied()
+    }
+
+    /// The number of ports of a switch that are up.
+    pub(super) fn count(&self, dpid: DatapathId) -> usize {
+        self.counts.get(&dpid).copied().unwrap_or_default()
     }
 
     /// The next discovery frame of a port is due at this time.
@@ -92,6 +108,9 @@ impl Ports {
     /// Removes a port that is down or removed.
     pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
+        if let Some(count) = self.counts.get_mut(&at.dpid) {
+            *count -= 1;
+        }
         self.due.remove(&(state.next_probe, at));
         if state.shown != Seen::default() {
             let down = self.down.entry(at.dpid).or_default();
@@ -117,6 +136,7 @@ impl Ports {
             self.due.remove(&due);
             self.up.remove(&due.1);
         }
+        self.counts.remove(&dpid);
     }
 
     /// Forgets the ports of a switch that restarts: all of them were down.

@@ -1,11 +1,11 @@
 //! The schedule of discovery frames, and what follows when none arrive.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use braid_packet::lldp::LldpProbe;
-use braid_types::SwitchPort;
+use braid_types::{DatapathId, SwitchPort};
 
-use super::pace::Intervals;
+use super::pace::{Intervals, counted, postponement};
 use super::{Discovery, START_HOLD_FACTOR};
 use crate::command::Target;
 use crate::context::Context;
@@ -19,35 +19,39 @@ const MIN_PROBES: u32 = 3;
 impl Discovery {
     /// Reviews the ports that are due, and sends their discovery frames, as many as the pace allows.
     pub(super) fn probe_due_ports(&mut self, cx: &mut Context<'_>) {
-        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.total());
-        let intervals = Intervals::of(cx.settings, self.ports.len());
-        let mut postponed = Vec::new();
+        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.busy(), self.ports.len());
+        self.counted_ports = self.ports.counts().map(|count| counted(cx.settings, count)).sum();
+        let mut postponed = BTreeMap::<_, u32>::new();
         while self.pace.has_room()
             && let Some(at) = self.ports.pop_due(cx.now)
         {
             if self.pace.take(at.dpid) {
-                self.review(cx, intervals, at);
-                self.probe_port(cx, intervals, at);
+                self.review(cx, at);
+                self.probe_port(cx, at);
             } else {
-                postponed.push(at);
+                let number = postponed.entry(at.dpid).or_default();
+                self.ports.schedule(at, cx.now + postponement(cx.settings, *number));
+                *number += 1;
             }
         }
-        for at in postponed {
-            self.ports.schedule(at, cx.now);
-        }
+    }
+
+    /// The intervals of discovery frames that a switch sends.
+    pub(super) fn intervals(&self, cx: &Context<'_>, sender: DatapathId) -> Intervals {
+        Intervals::of(cx.settings, self.counted_ports, self.ports.count(sender))
     }
 
     /// Sends a discovery frame from a port that has come up, or leaves it to the next tick.
     pub(super) fn probe_new_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.total());
+        self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.busy(), self.ports.len());
         if self.pace.take(at.dpid) {
-            let intervals = Intervals::of(cx.settings, self.ports.len());
-            self.probe_port(cx, intervals, at);
+            self.probe_port(cx, at);
         }
     }
 
     /// Sends a discovery frame from a port.
-    fn probe_port(&mut self, cx: &mut Context<'_>, intervals: Intervals, at: SwitchPort) {
+    fn probe_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        let intervals = self.intervals(cx, at.dpid);
         let is_unheard = self.is_unheard(cx, intervals, at);
         let Some(state) = self.ports.get_mut(at) else { return };
         let is_new = state.role == Role::Pending || (state.role == Role::Link && cx.topology.is_edge(at));
@@ -71,11 +75,11 @@ impl Discovery {
     }
 
     /// Settles a port, or loses its link, where it has been silent for long enough.
-    fn review(&mut self, cx: &mut Context<'_>, intervals: Intervals, at: SwitchPort) {
+    fn review(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         self.settle_port(cx, at);
         let peer = cx.topology.link_at(at).map(|link| link.dst);
         for end in peer.into_iter().chain([at]) {
-            if self.is_silent(cx, intervals.timeout, end) {
+            if self.is_silent(cx, end) {
                 self.unlink(cx, end, LinkLoss::Silent);
                 self.set_role(cx, end, Role::Silent);
             }
@@ -105,12 +109,13 @@ impl Discovery {
     }
 
     /// Whether the other end of a link port has been asked to send frames, and none has arrived for too long.
-    fn is_silent(&self, cx: &Context<'_>, timeout: Duration, at: SwitchPort) -> bool {
+    fn is_silent(&self, cx: &Context<'_>, at: SwitchPort) -> bool {
         let Some(state) = self.ports.get(at).filter(|state| state.role == Role::Link) else { return false };
         let is_awaited = cx.out.installed.is_settling() && cx.topology.is_edge(at);
         // The reverse may not be known yet.
         let sender =
             cx.topology.sources_into(at).next().or_else(|| cx.topology.link_at(at).map(|link| link.dst));
+        let timeout = self.intervals(cx, sender.map_or(at.dpid, |sender| sender.dpid)).timeout;
         let sender = sender.and_then(|sender| self.ports.get(sender));
         let was_asked = sender.is_none_or(|sender| sender.unheard_probes >= MIN_PROBES);
         was_asked && !is_awaited && cx.listened(state.last_heard) > timeout

@@ -13,6 +13,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use smallvec::SmallVec;
 
 use super::bypass_path::bypass_path;
+use super::groups::LAST_PORT;
 use super::labels::Labels;
 use crate::barrier::Barrier;
 use crate::command::Command;
@@ -32,6 +33,8 @@ pub(super) struct Bypasses {
     capable: BTreeSet<DatapathId>,
     /// The bypass of each link, by its sending end.
     bypasses: BTreeMap<SwitchPort, Bypass>,
+    /// The bypasses over each switch, by their links' sending ends.
+    over: BTreeSet<(DatapathId, SwitchPort)>,
     /// Bypasses that no port uses any more, and when each is removed.
     leaving: Vec<(Time, Label, Path)>,
     barriers: BTreeMap<Barrier, (SwitchPort, Label)>,
@@ -88,10 +91,11 @@ impl Bypasses {
     pub(super) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.capable.remove(&dpid);
         cx.out.protections.handle_switch_down(dpid);
-        self.barriers.retain(|barrier, _| barrier.dpid != dpid);
+        self.barriers.extract_if(Barrier::all_of(dpid), |_, _| true).for_each(drop);
         // It may have lost its rules for bypasses over it.
-        let over_it = self.bypasses.iter().filter(|(_, it)| it.path.switches().any(|at| at == dpid));
-        for at in over_it.map(|(at, _)| *at).collect::<Vec<_>>() {
+        let (first, last) = (SwitchPort::new(DatapathId(0), PortNo(0)), LAST_PORT);
+        let over_it = self.over.range((dpid, first)..=(dpid, last));
+        for at in over_it.map(|(_, at)| *at).collect::<Vec<_>>() {
             self.leave(cx, at);
         }
         self.stale = true;
@@ -159,7 +163,7 @@ impl Bypasses {
                     cx.out.installed.claim(*dpid, rule);
                 }
                 cx.out.protections.set_entry(at, known);
-                self.bypasses.insert(at, bypass);
+                self.insert(at, bypass);
             }
         }
         self.stale = true;
@@ -202,7 +206,12 @@ impl Bypasses {
             self.barriers.insert(barrier, (at, label));
             cx.out.barrier(barrier);
         }
-        self.bypasses.insert(at, Bypass { label, path, unconfirmed, since: cx.now });
+        self.insert(at, Bypass { label, path, unconfirmed, since: cx.now });
+    }
+
+    fn insert(&mut self, at: SwitchPort, bypass: Bypass) {
+        self.over.extend(bypass.path.switches().map(|dpid| (dpid, at)));
+        self.bypasses.insert(at, bypass);
     }
 
     fn give_up(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
@@ -214,6 +223,7 @@ impl Bypasses {
     fn leave(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         cx.out.protections.set_entry(at, None);
         if let Some(bypass) = self.bypasses.remove(&at) {
+            bypass.path.switches().for_each(|dpid| _ = self.over.remove(&(dpid, at)));
             let linger = cx.settings.label_linger.max(cx.settings.install_timeout * 2);
             self.leaving.push((cx.now + linger, bypass.label, bypass.path));
         }

@@ -19,10 +19,15 @@ use crate::pipeline::{Exit, Hop, Rule};
 const GROUP_NUMBER_GAP: u32 = 1 << 12;
 const MEMBER_NUMBER_GAP: u32 = 1 << 5;
 
+/// No port comes after it.
+pub(super) const LAST_PORT: SwitchPort = SwitchPort::new(DatapathId(u64::MAX), PortNo::ANY);
+
 /// The groups in use.
 #[derive(Debug, Default)]
 pub(super) struct LabelGroups {
     groups: BTreeMap<Label, LabelGroup>,
+    /// The same groups, by the link that their paths leave the middle by.
+    by_link: BTreeSet<(Link, Label)>,
     /// The group of each link that supplies new labels.
     open: BTreeMap<Link, Label>,
     installed: InstalledGroups,
@@ -83,7 +88,7 @@ impl LabelGroups {
         let is_free = |group: &&Label| self.groups.get(group).is_none_or(leads_there);
         let found = self.installed.at.get(&link.src).filter(is_free);
         let preferred = self.open.get(link).into_iter().chain(found);
-        let others = self.groups.iter().filter(|(_, it)| leads_there(it)).map(|(group, _)| group);
+        let others = self.by_link.range((*link, Label(0))..=(*link, Label(u32::MAX))).map(|(_, group)| group);
         preferred.chain(others).find_map(|group| self.next_member(*group))
     }
 
@@ -137,7 +142,11 @@ impl LabelGroups {
     /// Adds a path with a label that fits.
     pub(super) fn enter(&mut self, label: Label, path: &Path) {
         let (Some(id), Some((from, link))) = (label.group(), middle(path)) else { return };
-        let group = self.groups.entry(id).or_insert_with(|| LabelGroup::new(*link));
+        let by_link = &mut self.by_link;
+        let group = self.groups.entry(id).or_insert_with(|| {
+            by_link.insert((*link, id));
+            LabelGroup::new(*link)
+        });
         *group.from.entry(from.dst.port).or_default() += 1;
         group.members.insert(label);
         group.last = label.member_number();
@@ -154,6 +163,7 @@ impl LabelGroups {
         }
         group.from.retain(|_, count| *count > 0);
         if group.members.is_empty() {
+            self.by_link.remove(&(group.link, id));
             self.groups.remove(&id);
             if self.open.get(link) == Some(&id) {
                 self.open.remove(link);
@@ -201,9 +211,16 @@ impl LabelGroups {
 
     /// Forgets the rules of a switch that may have lost them. New labels write them again.
     pub(super) fn close_at(&mut self, dpid: DatapathId) {
-        self.installed.at.retain(|at, _| at.dpid != dpid);
-        for group in self.groups.values_mut().filter(|group| group.link.src.dpid == dpid) {
-            group.written.clear();
+        self.installed.at.extract_if(SwitchPort::all_of(dpid), |_, _| true).for_each(drop);
+        let (first, last) = SwitchPort::all_of(dpid).into_inner();
+        let (first, last) = (
+            Link { src: first, dst: SwitchPort::new(DatapathId(0), PortNo(0)) },
+            Link { src: last, dst: LAST_PORT },
+        );
+        for (_, id) in self.by_link.range((first, Label(0))..=(last, Label(u32::MAX))) {
+            if let Some(group) = self.groups.get_mut(id) {
+                group.written.clear();
+            }
         }
     }
 }

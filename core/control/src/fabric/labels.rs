@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
 use braid_topology::Topology;
-use braid_types::{Index, Time};
+use braid_types::{DatapathId, Index, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -231,13 +231,13 @@ impl Labels {
         std::mem::take(&mut self.idle).into_iter().filter(is_idle).collect()
     }
 
-    /// The labels that wait for their ingress to confirm that no packet enters them, in order.
-    #[expect(clippy::disallowed_methods, reason = "sorted at once")]
-    pub(super) fn leaving(&self) -> Vec<Label> {
-        let leaving = self.entries.iter().filter(|(_, entry)| entry.life == LabelState::Leaving);
-        let mut leaving: Vec<_> = leaving.map(|(label, _)| *label).collect();
-        leaving.sort_unstable();
-        leaving
+    /// The labels that wait for this ingress to confirm that no packet enters them, in order.
+    pub(super) fn leaving(&self, ingress: DatapathId) -> BTreeSet<Label> {
+        let is_leaving =
+            |label: &&Label| self.entries.get(label).is_some_and(|entry| entry.life == LabelState::Leaving);
+        // Nothing but the last confirmation of their ingress is awaited for them.
+        let awaited = self.barriers.range(Barrier::all_of(ingress)).map(|(_, label)| label);
+        awaited.filter(is_leaving).copied().collect()
     }
 
     /// The unanswered barriers of a label.

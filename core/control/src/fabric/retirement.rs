@@ -81,10 +81,8 @@ impl Fabric {
 
     /// The ingress of these leaving labels cannot confirm any more.
     pub(super) fn forget_ingress(&mut self, cx: &Context<'_>, dpid: DatapathId) {
-        for label in self.labels.leaving() {
-            if self.labels.path(label).is_some_and(|path| path.ingress() == dpid) {
-                self.has_left(cx, label);
-            }
+        for label in self.labels.leaving(dpid) {
+            self.has_left(cx, label);
         }
     }
 

@@ -51,6 +51,13 @@ pub(crate) enum HostsEvent {
         /// The packet.
         frame: Vec<u8>,
     },
+    /// A packet is for all hosts, except at the port where it entered.
+    ForAll {
+        /// The port.
+        from: SwitchPort,
+        /// The packet.
+        frame: Vec<u8>,
+    },
 }
 
 /// A MAC and an IP address that a sender at a port uses.

@@ -7,7 +7,7 @@ use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_types::{MacAddr, SwitchPort};
 
-use super::{Binding, HostDeps, Hosts, host_ports};
+use super::{Binding, HostDeps, Hosts, HostsEvent};
 use crate::command::Target;
 use crate::context::Context;
 
@@ -89,13 +89,10 @@ impl Hosts {
         }
     }
 
-    /// Floods a packet to all host ports. This is expensive, so it counts towards the port's address limit.
-    pub(crate) fn relay(&self, deps: &mut HostDeps<'_>, from: SwitchPort, frame: &[u8]) {
-        if !deps.admission.admit_address(&mut deps.cx, from) {
-            return;
-        }
-        for at in host_ports(deps.discovery).filter(|at| *at != from) {
-            deps.cx.out.send(at.dpid, Target::Port(at.port), frame);
+    /// Passes a packet on to all hosts. This is expensive, so it counts towards the port's address limit.
+    pub(crate) fn relay(&mut self, deps: &mut HostDeps<'_>, from: SwitchPort, frame: &[u8]) {
+        if deps.admission.admit_address(&mut deps.cx, from) {
+            self.events.push_back(HostsEvent::ForAll { from, frame: frame.to_vec() });
         }
     }
 

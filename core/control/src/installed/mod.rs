@@ -33,7 +33,15 @@ pub(crate) struct InstalledState {
     edges: BTreeMap<Label, SwitchPort>,
     /// The rules of streams that are not reconciled yet.
     streams: BTreeMap<StreamId, StreamRules>,
+    /// What each switch has contributed to `edges` and `streams`.
+    noted: BTreeMap<DatapathId, Noted>,
     phase: Phase,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    labels: Vec<Label>,
+    streams: Vec<StreamId>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,10 +72,13 @@ impl InstalledState {
     }
 
     fn note(&mut self, dpid: DatapathId, rule: &Rule) {
+        let noted = self.noted.entry(dpid).or_default();
         if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_sprayed()) {
+            noted.labels.push(hop.label);
             self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
         }
         if let Rule::Stream { id, reverse, .. } = rule {
+            noted.streams.push(*id);
             let [forward, back] = self.streams.entry(*id).or_default();
             *(if *reverse { back } else { forward }) = Some((dpid, *rule));
         }
@@ -77,11 +88,21 @@ impl InstalledState {
     pub(crate) fn forget(&mut self, dpid: DatapathId) {
         self.rules.remove(&dpid);
         self.unknown_rules.remove(&dpid);
-        self.edges.retain(|_, at| at.dpid != dpid);
-        for direction in self.streams.values_mut().flatten() {
-            direction.take_if(|(at, _)| *at == dpid);
+        let noted = self.noted.remove(&dpid).unwrap_or_default();
+        for label in noted.labels {
+            if self.edges.get(&label).is_some_and(|at| at.dpid == dpid) {
+                self.edges.remove(&label);
+            }
         }
-        self.streams.retain(|_, directions| directions.iter().any(Option::is_some));
+        for id in noted.streams {
+            let Some(directions) = self.streams.get_mut(&id) else { continue };
+            for direction in directions.iter_mut() {
+                direction.take_if(|(at, _)| *at == dpid);
+            }
+            if directions.iter().all(Option::is_none) {
+                self.streams.remove(&id);
+            }
+        }
     }
 
     /// A rule timed out.

@@ -159,6 +159,10 @@ fn send(target: Target, frame: &[u8], xid: Xid, out: &mut Vec<u8>) -> Result<(),
         Target::Port(port) => port,
         Target::Pipeline => PortNo::TABLE,
         Target::Controller => PortNo::CONTROLLER,
+        Target::Flood(in_port) => {
+            let packet = PacketOut { in_port, ..PacketOut::new(frame, &[Action::Group(FLOOD_GROUP)]) };
+            return Message::PacketOut(packet).encode(xid, out);
+        }
     };
     Message::PacketOut(PacketOut::new(frame, &flow::output(port))).encode(xid, out)
 }

@@ -6,10 +6,13 @@ use braid_topology::{Switch, spanning_tree};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use crate::coalesce::Coalesced;
-use crate::command::Command;
+use crate::command::{Command, Target};
 use crate::context::Context;
 use crate::discovery::Discovery;
 use crate::role::Role;
+
+/// Switches up to which a packet for all hosts is sent to each port.
+const MAX_SWITCHES_SENT_TO: usize = 64;
 
 /// The flood ports of each switch.
 #[derive(Debug, Default)]
@@ -64,6 +67,19 @@ impl BroadcastTree {
         self.tree = if self.stale { common } else { target };
         for dpid in cx.topology.switches().map(Switch::dpid).collect::<Vec<_>>() {
             self.update_switch(cx, discovery, dpid);
+        }
+    }
+
+    /// Sends a packet to all hosts but those at the port where it entered.
+    ///
+    /// In a small network, each port gets it by itself, whatever the state of the tree. In a large one that would
+    /// cost as many messages as there are hosts, so the switches spread it along the tree.
+    pub(crate) fn flood(&self, cx: &mut Context<'_>, discovery: &Discovery, from: SwitchPort, frame: &[u8]) {
+        if self.begun && cx.topology.switches().len() > MAX_SWITCHES_SENT_TO {
+            return cx.out.send(from.dpid, Target::Flood(from.port), frame);
+        }
+        for at in discovery.ports_with(Role::Host).filter(|at| *at != from) {
+            cx.out.send(at.dpid, Target::Port(at.port), frame);
         }
     }
 

@@ -69,9 +69,19 @@ impl Routing {
 
     /// Compares every route with the shortest path after a change of the graph.
     pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        for (key, _) in self.routes.sorted(|_| true) {
-            self.renew(cx, fabric, key);
-        }
+        let all = self.routes.sorted(|_| true);
+        self.renew_all(cx, fabric, &all);
+    }
+
+    /// Compares the routes over lost links with the shortest paths. The others are as short as before.
+    pub(crate) fn handle_losses(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        let over = self.routes.through(&fabric.broken_labels(cx.topology));
+        self.renew_all(cx, fabric, &over);
+    }
+
+    fn renew_all(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, routes: &[(RouteKey, Entry)]) {
+        cx.counters.routes_compared += routes.len() as u64;
+        routes.iter().for_each(|(key, _)| self.renew(cx, fabric, *key));
     }
 
     /// A switch has lost its rules.

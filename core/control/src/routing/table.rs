@@ -19,11 +19,25 @@ use crate::pipeline::{Hop, Rule};
 pub(super) struct Routes {
     to: Index<IpAddr, Place>,
     places: Vec<NextHops>,
+    /// The address of each place, apart from what each packet reads.
+    owners: Vec<IpAddr>,
     free: Vec<Place>,
     count: usize,
     /// The number of installed and pending routes to each label.
     uses: Index<Label, u32>,
+    at: Index<DatapathId, RoutesAt>,
 }
+
+/// Where the routes of a switch are, so that a switch that leaves costs no look at those of others.
+#[derive(Debug, Default)]
+struct RoutesAt {
+    /// Every place with a route of the switch, and perhaps others: routes that are removed leave theirs behind.
+    places: Vec<Place>,
+    count: usize,
+}
+
+/// Places beyond twice the routes of a switch, from which on they are collected anew.
+const MAX_LEFT_BEHIND: usize = 64;
 
 /// An index of `places`.
 type Place = u32;
@@ -106,19 +120,49 @@ impl Routes {
 
     /// Replaces a route; returns the old one.
     pub(super) fn insert(&mut self, RouteKey { dst, dpid }: RouteKey, entry: Entry) -> Option<Entry> {
-        let (places, free) = (&mut self.places, &mut self.free);
-        let place = *self.to.entry(dst).or_insert_with(|| free.pop().unwrap_or_else(|| new_place(places)));
-        let ways = places.get_mut(place as usize)?;
+        let place = self.place(dst);
+        let ways = self.places.get_mut(place as usize)?;
         let before = match ways.binary_search_by_key(&dpid, |(at, _)| *at) {
             Ok(at) => Some(std::mem::replace(&mut ways[at].1, entry)),
             Err(at) => {
                 ways.insert(at, (dpid, entry));
                 self.count += 1;
+                self.note_at(dpid, place);
                 None
             }
         };
         self.note_uses(before, Some(entry));
         before
+    }
+
+    /// The place of an address, perhaps a new one. There are at most as many as routes, whose limit is far
+    /// lower.
+    fn place(&mut self, dst: IpAddr) -> Place {
+        let Self { to, places, owners, free, .. } = self;
+        *to.entry(dst).or_insert_with(|| match free.pop() {
+            Some(place) => {
+                owners.get_mut(place as usize).into_iter().for_each(|owner| *owner = dst);
+                place
+            }
+            None => {
+                places.push(NextHops::new());
+                owners.push(dst);
+                (places.len() - 1) as Place
+            }
+        })
+    }
+
+    /// Records that a switch has one more route, at a place.
+    fn note_at(&mut self, dpid: DatapathId, place: Place) {
+        let at = self.at.entry(dpid).or_default();
+        at.places.push(place);
+        at.count += 1;
+        if at.places.len() > at.count * 2 + MAX_LEFT_BEHIND {
+            at.places.sort_unstable();
+            at.places.dedup();
+            let places = &self.places;
+            at.places.retain(|place| find(places, *place, dpid).is_some());
+        }
     }
 
     /// Updates label counts for an entry that was replaced, added or removed.
@@ -142,6 +186,9 @@ impl Routes {
         let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
         let (_, entry) = ways.remove(at);
         self.count -= 1;
+        if let Some(at) = self.at.get_mut(&dpid) {
+            at.count -= 1;
+        }
         if ways.is_empty() {
             *ways = NextHops::new();
             self.to.remove(&dst);
@@ -187,27 +234,29 @@ impl Routes {
         })
     }
 
-    /// Removes the routes of a switch that has lost its rules.
-    #[expect(clippy::disallowed_methods, reason = "what follows is sorted, or counted")]
+    /// Removes the routes of a switch that has lost its rules. O(n log m) for its n routes, of m to an address.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
-        let (places, free) = (&mut self.places, &mut self.free);
-        let mut gone = Vec::new();
-        self.to.retain(|_, place| {
-            let Some(ways) = places.get_mut(*place as usize) else { return false };
-            gone.extend(ways.iter().filter(|(at, _)| *at == dpid).map(|(_, entry)| *entry));
-            ways.retain(|(at, _)| *at != dpid);
-            let is_used = !ways.is_empty();
-            if !is_used {
+        let Some(RoutesAt { mut places, .. }) = self.at.remove(&dpid) else { return };
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let Some(at) = find(&self.places, place, dpid) else { continue };
+            let Some(ways) = self.places.get_mut(place as usize) else { continue };
+            let (_, entry) = ways.remove(at);
+            self.count -= 1;
+            if ways.is_empty() {
                 *ways = NextHops::new();
-                free.push(*place);
+                self.free.push(place);
+                self.owners.get(place as usize).map(|dst| self.to.remove(dst));
             }
-            is_used
-        });
-        // So far in the order of the index, which is arbitrary.
-        self.free.sort_unstable();
-        self.count = self.places.iter().map(SmallVec::len).sum();
-        gone.into_iter().for_each(|entry| self.note_uses(Some(entry), None));
+            self.note_uses(Some(entry), None);
+        }
     }
+}
+
+/// Where the route of a switch is among those at a place.
+fn find(places: &[NextHops], place: Place, dpid: DatapathId) -> Option<usize> {
+    places.get(place as usize)?.binary_search_by_key(&dpid, |(at, _)| *at).ok()
 }
 
 impl Entry {
@@ -215,12 +264,6 @@ impl Entry {
         let ways = [Some(self.wanted), self.written].into_iter().flatten();
         ways.filter_map(NextHop::hop).map(|hop| hop.label)
     }
-}
-
-/// The number of places is at most that of routes, whose limit is far lower.
-fn new_place(places: &mut Vec<NextHops>) -> Place {
-    places.push(NextHops::new());
-    (places.len() - 1) as Place
 }
 
 #[cfg(test)]
@@ -284,6 +327,11 @@ mod tests {
                 prop_assert_eq!(&all, &model.keys().copied().collect::<Vec<_>>());
                 prop_assert_eq!(routes.len(), all.len());
                 prop_assert_eq!(routes.places.len(), routes.to.len() + routes.free.len());
+                let of_switches: Vec<_> = (0..4).filter_map(|dpid| routes.at.get(&DatapathId(dpid))).collect();
+                prop_assert_eq!(of_switches.iter().map(|at| at.count).sum::<usize>(), all.len());
+                for RoutesAt { places, count } in of_switches {
+                    prop_assert!(places.len() <= count * 2 + MAX_LEFT_BEHIND + 24);
+                }
                 prop_assert!(all.iter().all(|key| routes.get(key.dst, key.dpid).is_some()));
                 let mut uses = BTreeMap::new();
                 for label in routes.sorted(|_| true).into_iter().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {

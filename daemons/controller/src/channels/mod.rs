@@ -2,7 +2,8 @@
 //!
 //! In each turn every readable channel is read once, and then each channel with output is written once. So no switch waits
 //! for a busy one, and a turn costs one system call for all channels, one for each that is read and one for each that is
-//! written. Messages beyond a switch's share of a turn wait for the next.
+//! written. Messages beyond a switch's share of a turn wait for the next. A turn ends after a while even if channels are
+//! left, so that other tasks run however much one message costs; the next goes on with these.
 
 mod accept;
 mod channel;
@@ -13,7 +14,7 @@ mod outbox;
 mod poller;
 mod tls;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -43,6 +44,8 @@ const MAX_CHANNELS: usize = 18_432;
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// A round counts as one that has read everything while no more than one channel of so many has more.
 const MAX_BEHIND: usize = 8;
+/// How long a turn may read, and then write, before other tasks run.
+const MAX_TURN: Duration = Duration::from_millis(25);
 /// The interval of the sessions' timeout calls.
 const TICK: Duration = Duration::from_secs(1);
 /// The longest message: its length field has 16 bits.
@@ -64,12 +67,23 @@ pub(crate) struct Channels {
     due: BTreeSet<(Time, Slot)>,
     /// The buffer that channels read into, one at a time.
     inbox: Vec<u8>,
-    /// The channels served in this turn.
-    served: Vec<Slot>,
+    round: Round,
+    /// The channels to write to; duplicates are possible.
+    unsent: VecDeque<Slot>,
     /// The channels with messages left over from this turn.
     behind: Vec<Slot>,
     /// The number of other channels whose sockets may hold more.
     unread: usize,
+}
+
+/// A round of reading: every channel that was ready when it began, in one turn or several.
+#[derive(Default)]
+struct Round {
+    began: Time,
+    /// Whether no other channel was ready.
+    is_whole: bool,
+    /// The channels that are not read yet.
+    left: VecDeque<Slot>,
 }
 
 impl Channels {
@@ -90,7 +104,8 @@ impl Channels {
             due: BTreeSet::new(),
             // Room for left-over messages, or for an incomplete message, and for a read.
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
-            served: Vec::new(),
+            round: Round::default(),
+            unsent: VecDeque::new(),
             behind: Vec::new(),
             unread: 0,
         })
@@ -131,34 +146,71 @@ impl Channels {
         while let Ok(incoming) = self.accepted.try_recv() {
             self.take(incoming);
         }
-        self.served.clear();
-        let began = self.engine.borrow_mut().begin_round();
-        let all_seen = self.poller.look(&mut self.served)?;
-        let mut behind = std::mem::take(&mut self.behind);
-        let mut ready = self.served.clone();
+        if self.round.left.is_empty() {
+            self.begin_round()?;
+        }
+        let read = self.read_round();
+        if self.round.left.is_empty() {
+            self.end_round();
+            // After the reads, so that no switch counts as silent because the controller was delayed.
+            self.tick();
+        }
+        let flushed = self.flush_all();
+        Ok(read + flushed > 0 || !self.behind.is_empty())
+    }
+
+    fn begin_round(&mut self) -> io::Result<()> {
+        self.round.began = self.engine.borrow_mut().begin_round();
+        let mut ready = Vec::new();
+        self.round.is_whole = self.poller.look(&mut ready)?;
+        self.round.left.extend(&ready);
         ready.sort_unstable();
-        behind.retain(|slot| ready.binary_search(slot).is_err());
-        self.served.append(&mut behind);
-        for index in 0..self.served.len() {
-            self.read(self.served[index]);
-        }
-        let unread = std::mem::take(&mut self.unread);
-        if all_seen && unread <= (self.engine.borrow().switch_count() / MAX_BEHIND).max(1) {
-            self.engine.borrow_mut().end_round(began);
-        }
-        // After the reads, so that no switch counts as silent because the controller was delayed.
-        self.tick();
-        let mut flushed = 0;
-        self.filled.take_into(&mut self.served);
-        while let Some(slot) = self.served.get(flushed).copied() {
-            self.flush(slot);
-            flushed += 1;
-            if flushed == self.served.len() {
-                // A channel that closes causes output for others.
-                self.filled.take_into(&mut self.served);
+        let behind = std::mem::take(&mut self.behind);
+        self.round.left.extend(behind.iter().filter(|slot| ready.binary_search(slot).is_err()));
+        Ok(())
+    }
+
+    /// Reads channels of this round for a while. Returns how many.
+    fn read_round(&mut self) -> usize {
+        let (start, mut read) = (self.now(), 0);
+        while let Some(slot) = self.round.left.pop_front() {
+            self.read(slot);
+            self.unsent.push_back(slot);
+            read += 1;
+            if self.now().since(start) >= MAX_TURN {
+                break;
             }
         }
-        Ok(flushed > 0 || !self.behind.is_empty())
+        read
+    }
+
+    fn end_round(&mut self) {
+        let unread = std::mem::take(&mut self.unread);
+        if self.round.is_whole && unread <= (self.engine.borrow().switch_count() / MAX_BEHIND).max(1) {
+            self.engine.borrow_mut().end_round(self.round.began);
+        }
+    }
+
+    /// Writes to channels with output for a while. Returns how many.
+    fn flush_all(&mut self) -> usize {
+        let (start, mut flushed) = (self.now(), 0);
+        self.filled.take_into(&mut self.unsent);
+        while let Some(slot) = self.unsent.pop_front() {
+            self.flush(slot);
+            flushed += 1;
+            if self.unsent.is_empty() {
+                // A channel that closes causes output for others.
+                self.filled.take_into(&mut self.unsent);
+            }
+            if self.now().since(start) >= MAX_TURN {
+                break;
+            }
+        }
+        flushed
+    }
+
+    fn now(&self) -> Time {
+        self.engine.borrow().now()
     }
 
     fn tick(&mut self) {

@@ -1,6 +1,7 @@
 //! The outbox of a switch: bytes that the engine appends and the switch's connection writes.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use braid_openflow::{MultipartType, Xid};
@@ -99,8 +100,8 @@ impl Filled {
     }
 
     /// Moves the channels with new bytes to the end of `slots`; duplicates are possible.
-    pub(crate) fn take_into(&self, slots: &mut Vec<Slot>) {
-        slots.append(&mut self.slots.borrow_mut());
+    pub(crate) fn take_into(&self, slots: &mut VecDeque<Slot>) {
+        slots.extend(self.slots.borrow_mut().drain(..));
     }
 
     /// Waits until a channel has new bytes.

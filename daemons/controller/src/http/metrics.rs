@@ -24,7 +24,7 @@ use crate::state_copy::{List, Lists, Totals};
 #[derive(Debug)]
 struct Snapshot {
     gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 11],
+    counters: [(&'static str, &'static str, u64); 12],
 }
 
 const TOTALS: Lists = Lists::of(&[List::Totals]);
@@ -99,6 +99,7 @@ impl Snapshot {
                 ),
                 ("alarms", "Attacks seen at ports", counters.alarms),
                 ("links_lost", "Directed links lost, for any reason", counters.links_lost),
+                ("graph_updates", "Comparisons of paths with the links", counters.graph_updates),
                 (
                     "openflow_connections_refused",
                     "OpenFlow connections closed because a switch misbehaved",

@@ -17,6 +17,7 @@ mod forwarding;
 mod hostile;
 mod joint;
 mod label_groups;
+mod large;
 mod measure;
 mod meters;
 mod mptcp;

@@ -114,7 +114,8 @@ fn a_holder_whose_answer_is_read_late_keeps_its_address() {
 
 #[test]
 fn a_stall_reads_back_from_a_recording() {
-    let event = Event::Stalled { time: Duration::from_millis(1_750) };
+    let (time, idle) = (Duration::from_millis(1_750), Duration::from_millis(250));
+    let event = Event::Stalled { time, idle };
     let recorded = Recorded { at: Time::from_millis(7), event };
     let text = serde_json::to_string(&recorded).expect("JSON");
     assert_eq!(serde_json::from_str::<Recorded<'_>>(&text).expect("the same"), recorded);

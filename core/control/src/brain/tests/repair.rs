@@ -30,6 +30,21 @@ fn default_routes_go_round_a_break_and_come_back() {
 }
 
 #[test]
+fn a_break_has_only_the_default_paths_over_it_compared() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 2, 9]);
+    for (from, to) in [(1, 9), (1, 2), (2, 9)] {
+        network.send_tcp(from, to, tuple(ip(from), 1000, ip(to)), TcpFlags::SYN, &[]);
+    }
+    let (routes, before) = (network.brain.sizes().routes, network.brain.counters().routes_compared);
+    network.unplug(1, 9);
+    let compared = network.brain.counters().routes_compared - before;
+    assert!(routes >= 6 && compared <= 2, "{compared} of {routes}");
+    network.plug(1, 9);
+    network.advance(Duration::from_secs(2));
+    assert!(network.brain.counters().routes_compared - before >= routes, "a new link may shorten all");
+}
+
+#[test]
 fn a_break_leaves_no_rule_of_the_old_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let before = network.rules(4);

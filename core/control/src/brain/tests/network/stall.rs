@@ -15,7 +15,7 @@ impl Network {
         while self.now < end {
             self.now = self.now + step;
             if knows {
-                self.tell(&Event::Stalled { time: step });
+                self.tell(&Event::Stalled { time: step, idle: Duration::ZERO });
             }
             self.tell(&Event::Tick);
         }

@@ -70,7 +70,7 @@ impl FakeSwitch {
                 Message::GroupMod(group) => self.group_mod(group.command, group.group_id, frame.bytes),
                 Message::PacketOut(packet) => {
                     for action in packet.actions {
-                        self.act(action, PortNo::CONTROLLER, &mut packet.data.0.to_vec(), 0, &mut outputs);
+                        self.act(action, packet.in_port, &mut packet.data.0.to_vec(), 0, &mut outputs);
                     }
                 }
                 Message::MeterMod(meter) => self.meter_mod(&meter),
