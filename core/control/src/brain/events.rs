@@ -14,7 +14,7 @@ use crate::hosts::{Binding, HostsEvent};
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
-use crate::routing::RouteKey;
+use crate::routing::{GraphChange, RouteKey};
 use crate::streams::NetworkChange;
 
 impl Dispatch<'_> {
@@ -73,18 +73,16 @@ impl Dispatch<'_> {
             self.reroute(has_growth);
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
         } else if self.brain.settings.weight.is_measured() {
-            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+            self.reroute(has_growth);
         }
     }
 
     /// Brings default paths in line with the graph. Where links were only lost, those over other links stay.
     fn reroute(&mut self, has_growth: bool) {
-        let compares_all = self.brain.settings.weight.is_measured() || self.brain.installed.is_settling();
-        if has_growth || compares_all {
-            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
-        } else {
-            self.brain.routing.handle_losses(&mut context!(self), &mut self.brain.fabric);
-        }
+        let any =
+            has_growth || self.brain.settings.weight.is_measured() || self.brain.installed.is_settling();
+        let change = if any { GraphChange::Any } else { GraphChange::Losses };
+        self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric, change);
     }
 
     /// A switch has refused a rule, perhaps because its table is full. Users of the rule continue without it.

@@ -259,6 +259,11 @@ impl Labels {
         self.barriers.values().filter(late).copied().collect()
     }
 
+    /// The labels that packets may enter although links of their paths are lost. O(labels).
+    pub(crate) fn broken(&self, topology: &Topology) -> BTreeSet<Label> {
+        self.enterable(|path| !is_whole(topology, path)).into_iter().collect()
+    }
+
     /// The labels that packets may enter and whose paths pass `test`, in order.
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn enterable(&self, test: impl Fn(&Path) -> bool) -> Vec<Label> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use braid_paths::Path;
-use braid_topology::{Link, Topology};
+use braid_topology::Link;
 use braid_types::{DatapathId, PortNo, SwitchPort};
 use smallvec::SmallVec;
 
 use super::groups::middle;
-use super::{Fabric, FabricEvent, is_whole};
+use super::{Fabric, FabricEvent};
 use crate::context::Context;
 use crate::label::Label;
 use crate::notice::Notice;
@@ -66,7 +66,7 @@ impl Fabric {
 
     /// Withdraws labels with broken paths. Paths that switches bypass are reported as bypassed instead.
     pub(super) fn leave_broken_labels(&mut self, cx: &Context<'_>) {
-        let broken = self.broken_labels(cx.topology);
+        let broken = self.labels.broken(cx.topology);
         let is_bypassed =
             |label: &Label| self.labels.path(*label).is_some_and(|path| self.is_bypassed(cx.topology, path));
         let (bypassed, useless): (BTreeSet<_>, BTreeSet<_>) = broken.into_iter().partition(is_bypassed);
@@ -74,12 +74,6 @@ impl Fabric {
         if !bypassed.is_empty() {
             self.events.push_back(FabricEvent::Bypassed(self.labels.paths(&bypassed)));
         }
-    }
-
-    /// The labels that packets may enter although links of their paths are lost. O(labels).
-    pub(crate) fn broken_labels(&self, topology: &Topology) -> BTreeSet<Label> {
-        let broken = self.labels.enterable(|path| !is_whole(topology, path));
-        broken.into_iter().collect()
     }
 
     /// The rules of a label, from the egress inwards. Those of the middle switch are its group's.

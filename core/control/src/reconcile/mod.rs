@@ -16,8 +16,8 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::requests::RequestDeps;
 use crate::role::Role;
-use crate::routing::RouteKey;
 use crate::routing::{BroadcastTree, NextHop};
+use crate::routing::{GraphChange, RouteKey};
 use crate::streams::{NetworkChange, switches_of};
 
 /// Stream numbers left free above the installed ones, since switches that join later may use them.
@@ -197,7 +197,7 @@ impl Reconciliation<'_> {
         if !self.broadcast.has_begun() {
             self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Restored);
         }
-        self.on.deps.routing.handle_graph(&mut self.on.deps.cx, self.on.deps.fabric);
+        self.on.deps.routing.handle_graph(&mut self.on.deps.cx, self.on.deps.fabric, GraphChange::Any);
         self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Settled);
         for (id, rules) in mended {
             if self.on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {

@@ -22,6 +22,15 @@ pub(crate) struct Routing {
     lost: BTreeSet<RouteKey>,
 }
 
+/// What has changed in the graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GraphChange {
+    /// Links were lost, and nothing else.
+    Losses,
+    /// Links were added or lost, or are measured otherwise.
+    Any,
+}
+
 impl Routing {
     /// The number of routes.
     pub(crate) const fn len(&self) -> usize {
@@ -67,19 +76,13 @@ impl Routing {
         }
     }
 
-    /// Compares every route with the shortest path after a change of the graph.
-    pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        let all = self.routes.sorted(|_| true);
-        self.renew_all(cx, fabric, &all);
-    }
-
-    /// Compares the routes over lost links with the shortest paths. The others are as short as before.
-    pub(crate) fn handle_losses(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        let over = self.routes.through(&fabric.broken_labels(cx.topology));
-        self.renew_all(cx, fabric, &over);
-    }
-
-    fn renew_all(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, routes: &[(RouteKey, Entry)]) {
+    /// Compares the routes that a change of the graph concerns with the shortest paths.
+    pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, change: GraphChange) {
+        let routes = match change {
+            GraphChange::Any => self.routes.sorted(|_| true),
+            // The others are as short as before.
+            GraphChange::Losses => self.routes.through(&fabric.labels().broken(cx.topology)),
+        };
         cx.counters.routes_compared += routes.len() as u64;
         routes.iter().for_each(|(key, _)| self.renew(cx, fabric, *key));
     }

@@ -5,5 +5,5 @@ mod default_paths;
 mod table;
 
 pub(crate) use broadcast::BroadcastTree;
-pub(crate) use default_paths::Routing;
+pub(crate) use default_paths::{GraphChange, Routing};
 pub(crate) use table::{NextHop, RouteKey};
