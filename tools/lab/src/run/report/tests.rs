@@ -1,3 +1,5 @@
+//! Reports as documents, tables, folders and exit codes.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
