@@ -39,7 +39,7 @@ fn keys_are_renewed_under_load_without_loss_or_disorder() {
 fn sessions_begin_and_are_renewed_through_heavy_loss() {
     let mut world = pair();
     world.faults = [Faults { lost: 300, ..Faults::default() }; 2];
-    world.run(400 * SECOND);
+    world.run(250 * SECOND);
     world.faults = [Faults::default(); 2];
     world.run(10 * SECOND);
     assert_eq!((world.paths_up(0), world.paths_up(1)), (2, 2));
@@ -68,7 +68,7 @@ fn a_silent_path_is_down_and_comes_back_by_itself() {
     world.faults[1].lost = 1_000;
     world.run(16 * SECOND);
     assert_eq!((world.paths_up(0), world.paths_up(1)), (1, 1));
-    world.run(300 * SECOND);
+    world.run(200 * SECOND);
     world.faults[1].lost = 0;
     world.run(7 * SECOND);
     assert_eq!((world.paths_up(0), world.paths_up(1)), (2, 2));
@@ -106,7 +106,7 @@ fn a_site_that_starts_anew_is_reached_within_seconds() {
 #[test]
 fn where_both_dial_one_of_them_yields() {
     let mut world = World::new(vec![site(1, &[(2, Some(1))], 2), site(2, &[(1, Some(0))], 2)]);
-    world.run(400 * SECOND);
+    world.run(200 * SECOND);
     assert_eq!((world.paths_up(0), world.paths_up(1)), (2, 2), "and not four");
 }
 
