@@ -11,6 +11,7 @@ mod openflow;
 mod output;
 mod paths;
 mod run;
+mod site;
 mod table;
 mod testbed;
 mod topology;
@@ -46,6 +47,9 @@ enum Command {
     /// Run an edge switch, which sprays flows over several paths and resequences them
     #[command(subcommand)]
     Edge(edge::Command),
+    /// Join sites by encrypted tunnels over all of their uplinks, without a controller
+    #[command(subcommand)]
+    Site(site::Command),
     /// Manage the MPTCP subflows of this host
     #[command(subcommand)]
     Host(host::Command),
@@ -130,6 +134,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
         Command::Edge(command) => edge::execute(command),
+        Command::Site(command) => site::execute(&command),
         Command::Host(command) => host::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
         Command::Sim(command) => commands::sim::execute(command),

@@ -4,7 +4,9 @@
 //! the header before it that says what was left to the network card (`struct virtio_net_hdr`), in both directions, and
 //! GSO packets come whole; with [`Offloads::None`] a GSO packet is cut at its slot, which [`Received::is_cut`] reports.
 //!
-//! It does not change frames and knows no protocol. The unsafe code is in `ring` and `socket`.
+//! [`TunnelDevice`] is a TUN or TAP device, [`DeviceSocket`] a UDP socket of one interface, as tunnels between sites need.
+//!
+//! It does not change frames and knows no protocol. The unsafe code is in `ring`, `socket`, `tunnel_device` and `datagrams`.
 //!
 //! ```no_run
 //! use std::io::IoSlice;
@@ -20,15 +22,19 @@
 //! send(&port.socket, &[[IoSlice::new(&buffer)]], |place| eprintln!("frame {place} was refused"));
 //! ```
 
+mod datagrams;
 mod ring;
 mod send;
 mod socket;
+mod tunnel_device;
 
 use std::io;
 
+pub use datagrams::DeviceSocket;
 pub use ring::{Received, Ring};
 pub use send::send;
 pub use socket::PacketSocket;
+pub use tunnel_device::{TunnelDevice, TunnelKind};
 
 /// The length of `struct virtio_net_hdr`.
 pub const HEADER: usize = 10;

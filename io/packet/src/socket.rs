@@ -194,7 +194,7 @@ impl AsFd for PacketSocket {
     }
 }
 
-fn request(device: &str) -> io::Result<libc::ifreq> {
+pub(crate) fn request(device: &str) -> io::Result<libc::ifreq> {
     // SAFETY: every bit pattern is an `ifreq`, and zeros end its name.
     #[expect(unsafe_code, reason = "the structure has unions, and libc no constructor for it")]
     let mut request: libc::ifreq = unsafe { mem::zeroed() };

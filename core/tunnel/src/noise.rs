@@ -1,0 +1,191 @@
+//! The handshake and the ciphers: Noise IK by `snow`, with ring's ChaCha20-Poly1305 and SHA-256.
+//!
+//! Randomness is an argument: each handshake takes the 32 bytes of its ephemeral key from its caller.
+
+use curve25519_dalek::MontgomeryPoint;
+use snow::params::{CipherChoice, DHChoice, HashChoice};
+use snow::resolvers::{CryptoResolver, RingResolver};
+use snow::types::{Cipher, Dh, Hash, Random};
+use snow::{Builder, HandshakeState, StatelessTransportState};
+
+use crate::keys::{PrivateKey, PublicKey};
+
+const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_SHA256";
+/// Both ends speak this protocol in this version, or their handshakes fail.
+const PROLOGUE: &[u8] = b"braid site tunnel 1";
+/// What encryption adds.
+pub(crate) const TAG: usize = 16;
+/// An ephemeral key, an encrypted static key, a tag: the first message without its payload.
+pub(crate) const INITIATION: usize = 32 + 32 + TAG + TAG;
+/// An ephemeral key and a tag.
+pub(crate) const RESPONSE: usize = 32 + TAG;
+
+/// The ciphers of both directions of a session.
+pub(crate) struct Ciphers(StatelessTransportState);
+
+/// A handshake that waits for the response.
+pub(crate) struct Initiated(HandshakeState);
+
+/// What a valid first message says.
+pub(crate) struct Accepted<const N: usize> {
+    pub(crate) peer: PublicKey,
+    pub(crate) payload: [u8; N],
+    state: HandshakeState,
+}
+
+/// The public key of a private one.
+pub(crate) fn public_key(secret: &[u8; 32]) -> [u8; 32] {
+    MontgomeryPoint::mul_base_clamped(*secret).to_bytes()
+}
+
+/// Begins a handshake with `peer`; the first message, with `payload` inside.
+pub(crate) fn initiate(
+    own: &PrivateKey,
+    peer: &PublicKey,
+    ephemeral: [u8; 32],
+    payload: &[u8],
+) -> Option<(Initiated, Vec<u8>)> {
+    let builder = builder(own, ephemeral)?.remote_public_key(&peer.0).ok()?;
+    let mut state = builder.build_initiator().ok()?;
+    let mut message = vec![0; INITIATION + payload.len()];
+    let length = state.write_message(payload, &mut message).ok()?;
+    (length == message.len()).then_some((Initiated(state), message))
+}
+
+/// Reads a first message.
+pub(crate) fn accept<const N: usize>(
+    own: &PrivateKey,
+    ephemeral: [u8; 32],
+    message: &[u8],
+) -> Option<Accepted<N>> {
+    let mut state = builder(own, ephemeral)?.build_responder().ok()?;
+    let mut payload = [0; N];
+    let length = state.read_message(message, &mut payload).ok()?;
+    let peer = PublicKey(state.get_remote_static()?.try_into().ok()?);
+    (length == N).then_some(Accepted { peer, payload, state })
+}
+
+impl<const N: usize> Accepted<N> {
+    /// The second message, and the session that begins with it.
+    pub(crate) fn respond(mut self) -> Option<(Vec<u8>, Ciphers)> {
+        let mut message = vec![0; RESPONSE];
+        let length = self.state.write_message(&[], &mut message).ok()?;
+        let ciphers = self.state.into_stateless_transport_mode().ok()?;
+        (length == RESPONSE).then_some((message, Ciphers(ciphers)))
+    }
+}
+
+impl Initiated {
+    /// Reads the second message; a wrong one ends the handshake, which then has to begin anew.
+    pub(crate) fn finish(mut self, message: &[u8]) -> Option<Ciphers> {
+        self.0.read_message(message, &mut []).ok()?;
+        self.0.into_stateless_transport_mode().ok().map(Ciphers)
+    }
+}
+
+impl Ciphers {
+    /// Appends the sealed `plain` to `out`.
+    pub(crate) fn seal(&self, counter: u64, plain: &[u8], out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        out.resize(start + plain.len() + TAG, 0);
+        let room = out.get_mut(start..).unwrap_or_default();
+        self.0.write_message(counter, plain, room).is_ok_and(|length| length == plain.len() + TAG)
+    }
+
+    /// The content of `sealed`; `None` if it was not sealed with this key and counter.
+    pub(crate) fn open(&self, counter: u64, sealed: &[u8]) -> Option<Vec<u8>> {
+        let mut plain = vec![0; sealed.len()];
+        let length = self.0.read_message(counter, sealed, &mut plain).ok()?;
+        plain.truncate(length);
+        Some(plain)
+    }
+}
+
+fn builder(own: &PrivateKey, ephemeral: [u8; 32]) -> Option<Builder<'_>> {
+    let builder = Builder::with_resolver(PATTERN.parse().ok()?, Box::new(Resolver(ephemeral)));
+    builder.local_private_key(own.secret()).ok()?.prologue(PROLOGUE).ok()
+}
+
+/// ring's ciphers and hashes; random numbers that were given.
+struct Resolver([u8; 32]);
+
+/// X25519, which ring has for ephemeral keys only. RFC 7748.
+#[derive(Default)]
+struct X25519 {
+    secret: [u8; 32],
+    public: [u8; 32],
+}
+
+/// Gives the bytes of an ephemeral key once.
+struct Given(Option<[u8; 32]>);
+
+impl Random for Given {
+    fn try_fill_bytes(&mut self, wanted: &mut [u8]) -> Result<(), snow::Error> {
+        let bytes = self.0.take().filter(|bytes| bytes.len() == wanted.len()).ok_or(snow::Error::Rng)?;
+        wanted.copy_from_slice(&bytes);
+        Ok(())
+    }
+}
+
+impl Dh for X25519 {
+    fn name(&self) -> &'static str {
+        "25519"
+    }
+
+    fn pub_len(&self) -> usize {
+        self.public.len()
+    }
+
+    fn priv_len(&self) -> usize {
+        self.secret.len()
+    }
+
+    fn set(&mut self, secret: &[u8]) {
+        self.secret.iter_mut().zip(secret).for_each(|(place, byte)| *place = *byte);
+        self.public = public_key(&self.secret);
+    }
+
+    fn generate(&mut self, random: &mut dyn Random) -> Result<(), snow::Error> {
+        let mut secret = [0; 32];
+        random.try_fill_bytes(&mut secret)?;
+        self.set(&secret);
+        Ok(())
+    }
+
+    fn pubkey(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn privkey(&self) -> &[u8] {
+        &self.secret
+    }
+
+    fn dh(&self, public: &[u8], out: &mut [u8]) -> Result<(), snow::Error> {
+        let public = public.first_chunk().copied().ok_or(snow::Error::Dh)?;
+        let shared = MontgomeryPoint(public).mul_clamped(self.secret).to_bytes();
+        // A point of small order would make the secret known to everybody. RFC 7748, 6.1.
+        if shared == [0; 32] {
+            return Err(snow::Error::Dh);
+        }
+        out.iter_mut().zip(shared).for_each(|(place, byte)| *place = byte);
+        Ok(())
+    }
+}
+
+impl CryptoResolver for Resolver {
+    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
+        Some(Box::new(Given(Some(self.0))))
+    }
+
+    fn resolve_dh(&self, _choice: &DHChoice) -> Option<Box<dyn Dh>> {
+        Some(Box::new(X25519::default()))
+    }
+
+    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
+        RingResolver.resolve_hash(choice)
+    }
+
+    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        RingResolver.resolve_cipher(choice)
+    }
+}

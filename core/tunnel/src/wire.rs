@@ -1,0 +1,137 @@
+//! The datagrams between sites. All numbers are big-endian.
+//!
+//! ```text
+//! initiation  1 version 0 0 | sender index | Noise IK first message | cookie | mac
+//! challenge   2 version 0 0 | receiver index | cookie | mac
+//! response    3 version 0 0 | receiver index | sender index | Noise IK second message
+//! data        4 version 0 0 | receiver index | counter (8) | sealed content
+//! ```
+
+use crate::noise::{INITIATION, RESPONSE, TAG};
+
+const VERSION: u8 = 1;
+/// The link number and flags inside an initiation.
+pub(crate) const OFFER: usize = 4;
+pub(crate) const COOKIE: usize = 16;
+const HEAD: usize = 8;
+pub(crate) const INITIATION_LENGTH: usize = HEAD + INITIATION + OFFER + 2 * COOKIE;
+const CHALLENGE_LENGTH: usize = HEAD + 2 * COOKIE;
+const RESPONSE_LENGTH: usize = HEAD + 4 + RESPONSE;
+const DATA_HEAD: usize = HEAD + 8;
+
+/// What a data datagram adds to its content.
+pub(crate) const DATA_OVERHEAD: usize = DATA_HEAD + TAG;
+
+/// A datagram whose lengths are right; nothing in it is authenticated yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Datagram<'a> {
+    Initiation(Initiation<'a>),
+    Challenge { receiver: u32, cookie: [u8; COOKIE], mac: [u8; COOKIE] },
+    Response { receiver: u32, sender: u32, noise: &'a [u8] },
+    Data { receiver: u32, counter: u64, sealed: &'a [u8] },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Initiation<'a> {
+    pub(crate) sender: u32,
+    pub(crate) noise: &'a [u8],
+    pub(crate) cookie: [u8; COOKIE],
+    pub(crate) mac: [u8; COOKIE],
+    /// All that the MAC is over.
+    pub(crate) before_mac: &'a [u8],
+}
+
+impl<'a> Datagram<'a> {
+    /// Reads a datagram; `None` if it is none of ours.
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let [kind, VERSION, 0, 0] = take::<4>(&mut rest)? else { return None };
+        let index = u32::from_be_bytes(take(&mut rest)?);
+        match (kind, bytes.len()) {
+            (1, INITIATION_LENGTH) => initiation(bytes, index, rest).map(Self::Initiation),
+            (2, CHALLENGE_LENGTH) => {
+                Some(Self::Challenge { receiver: index, cookie: take(&mut rest)?, mac: take(&mut rest)? })
+            }
+            (3, RESPONSE_LENGTH) => {
+                let sender = u32::from_be_bytes(take(&mut rest)?);
+                Some(Self::Response { receiver: index, sender, noise: rest })
+            }
+            (4, DATA_OVERHEAD..) => {
+                let counter = u64::from_be_bytes(take(&mut rest)?);
+                Some(Self::Data { receiver: index, counter, sealed: rest })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn initiation<'a>(bytes: &'a [u8], sender: u32, rest: &'a [u8]) -> Option<Initiation<'a>> {
+    let (noise, mut macs) = rest.split_at_checked(INITIATION + OFFER)?;
+    let before_mac = bytes.get(..INITIATION_LENGTH - COOKIE)?;
+    Some(Initiation { sender, noise, cookie: take(&mut macs)?, mac: take(&mut macs)?, before_mac })
+}
+
+/// An initiation up to its MAC, which `mac` computes.
+pub(crate) fn put_initiation(
+    sender: u32,
+    noise: &[u8],
+    cookie: [u8; COOKIE],
+    mac: impl FnOnce(&[u8]) -> [u8; COOKIE],
+) -> Vec<u8> {
+    let mut bytes = [&[1, VERSION, 0, 0], &sender.to_be_bytes()[..], noise, &cookie].concat();
+    let mac = mac(&bytes);
+    bytes.extend(mac);
+    bytes
+}
+
+pub(crate) fn put_challenge(receiver: u32, cookie: [u8; COOKIE], mac: [u8; COOKIE]) -> Vec<u8> {
+    [&[2, VERSION, 0, 0], &receiver.to_be_bytes()[..], &cookie, &mac].concat()
+}
+
+pub(crate) fn put_response(receiver: u32, sender: u32, noise: &[u8]) -> Vec<u8> {
+    [&[3, VERSION, 0, 0], &receiver.to_be_bytes()[..], &sender.to_be_bytes(), noise].concat()
+}
+
+/// The head of a data datagram; the sealed content follows.
+pub(crate) fn put_data(receiver: u32, counter: u64, content: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(content + DATA_OVERHEAD);
+    bytes.extend([4, VERSION, 0, 0]);
+    bytes.extend(receiver.to_be_bytes());
+    bytes.extend(counter.to_be_bytes());
+    bytes
+}
+
+/// Takes the first `N` bytes off.
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, tail) = rest.split_first_chunk()?;
+    *rest = tail;
+    Some(*head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_are_read_as_they_are_written_and_never_when_truncated() {
+        let noise = [7; INITIATION + OFFER];
+        let initiation = put_initiation(5, &noise, [1; COOKIE], |_| [2; COOKIE]);
+        let Some(Datagram::Initiation(read)) = Datagram::read(&initiation) else { panic!() };
+        assert_eq!((read.sender, read.noise, read.cookie, read.mac), (5, &noise[..], [1; 16], [2; 16]));
+        let challenge = put_challenge(6, [3; COOKIE], [4; COOKIE]);
+        let wanted = Datagram::Challenge { receiver: 6, cookie: [3; 16], mac: [4; 16] };
+        assert_eq!(Datagram::read(&challenge), Some(wanted));
+        let response = put_response(7, 8, &[9; RESPONSE]);
+        let wanted = Datagram::Response { receiver: 7, sender: 8, noise: &[9; RESPONSE] };
+        assert_eq!(Datagram::read(&response), Some(wanted));
+        for whole in [initiation, challenge, response, [&put_data(1, 2, 0)[..], &[0; TAG]].concat()] {
+            assert!(Datagram::read(&whole).is_some());
+            (0..whole.len()).for_each(|length| assert_eq!(Datagram::read(&whole[..length]), None));
+        }
+    }
+
+    #[test]
+    fn a_challenge_is_shorter_than_what_asks_for_it() {
+        const { assert!(CHALLENGE_LENGTH < INITIATION_LENGTH && RESPONSE_LENGTH < INITIATION_LENGTH) };
+    }
+}

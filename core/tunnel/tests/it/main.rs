@@ -1,0 +1,6 @@
+//! Sites against each other over a network that loses, repeats, changes and forges.
+
+mod attacks;
+mod sessions;
+mod traffic;
+mod world;

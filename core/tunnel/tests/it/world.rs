@@ -1,0 +1,205 @@
+//! Sites and a network between them, in virtual time.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use braid_tunnel::{Dial, Event, Lan, Peer, PrivateKey, Site, SiteSettings, Transmit};
+use braid_types::{SplitMix64, Time};
+
+pub(crate) const STEP: Duration = Duration::from_millis(1);
+
+/// One direction of one path's faults.
+#[derive(Clone, Copy)]
+pub(crate) struct Faults {
+    pub(crate) delay: Duration,
+    /// Up to so much more, which reorders.
+    pub(crate) jitter: Duration,
+    /// Of 1,000 datagrams.
+    pub(crate) lost: u64,
+    pub(crate) repeated: u64,
+    /// Longer datagrams are lost.
+    pub(crate) mtu: usize,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        let delay = Duration::from_millis(5);
+        Self { delay, jitter: Duration::ZERO, lost: 0, repeated: 0, mtu: 1_500 }
+    }
+}
+
+struct Flying {
+    site: usize,
+    uplink: u8,
+    from: SocketAddr,
+    bytes: Vec<u8>,
+}
+
+pub(crate) struct World {
+    pub(crate) now: Time,
+    pub(crate) sites: Vec<Site>,
+    /// By site and uplink, its address, as seen by others.
+    pub(crate) addresses: Vec<Vec<SocketAddr>>,
+    /// By uplink of whichever end has the lower number.
+    pub(crate) faults: [Faults; 2],
+    pub(crate) delivered: Vec<Vec<Vec<u8>>>,
+    pub(crate) events: Vec<Vec<Event>>,
+    /// All that was sent, for those who listen.
+    pub(crate) seen: Vec<(usize, Transmit)>,
+    pub(crate) keeps: bool,
+    flying: BTreeMap<(Time, u64), Flying>,
+    random: SplitMix64,
+    count: u64,
+}
+
+pub(crate) fn key(byte: u8) -> PrivateKey {
+    PrivateKey::new([byte; 32])
+}
+
+pub(crate) fn address(site: usize, uplink: usize) -> SocketAddr {
+    format!("198.51.{site}.{uplink}:51820").parse().unwrap()
+}
+
+/// A site whose peers are these keys; it dials those that have addresses, each uplink the one of the same number.
+pub(crate) fn site(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> Site {
+    let dials = |to: usize| (0..uplinks).map(move |it| Dial { uplink: it as u8, address: address(to, it) });
+    let peer = |(number, to): &(u8, Option<usize>)| Peer {
+        key: key(*number).public(),
+        dials: to.iter().flat_map(|to| dials(*to)).collect(),
+    };
+    let settings = SiteSettings {
+        key: key(own),
+        peers: peers.iter().map(peer).collect(),
+        networks: peers
+            .iter()
+            .map(|(number, _)| vec![format!("10.{number}.0.0/16").parse().unwrap()])
+            .collect(),
+        weights: vec![1; uplinks],
+        lan: Lan::Routed,
+    };
+    Site::new(Time::ZERO, settings, [own.wrapping_add(100); 32])
+}
+
+/// Two sites with two uplinks each, of which the first dials.
+pub(crate) fn pair() -> World {
+    World::new(vec![site(1, &[(2, Some(1))], 2), site(2, &[(1, None)], 2)])
+}
+
+/// A UDP packet from site `from` to site `to` with a number in it.
+pub(crate) fn packet(from: u8, to: u8, port: u16, number: u32, length: usize) -> Vec<u8> {
+    let total = (length as u16).to_be_bytes();
+    let mut packet =
+        [[0x45, 0], total, [0, 0], [0x40, 0], [64, 17], [0, 0], [10, from], [0, 1], [10, to], [0, 1]]
+            .concat();
+    packet.extend(port.to_be_bytes());
+    packet.extend([0, 9, 0, 0, 0, 0]);
+    packet.extend(number.to_be_bytes());
+    packet.resize(length, 0);
+    packet
+}
+
+pub(crate) fn number(packet: &[u8]) -> u32 {
+    u32::from_be_bytes(packet[28..32].try_into().unwrap())
+}
+
+impl World {
+    pub(crate) fn new(sites: Vec<Site>) -> Self {
+        let addresses = (0..sites.len()).map(|site| (0..2).map(|it| address(site, it)).collect()).collect();
+        let (delivered, events) = (vec![Vec::new(); sites.len()], vec![Vec::new(); sites.len()]);
+        Self {
+            now: Time::ZERO,
+            sites,
+            addresses,
+            faults: [Faults::default(); 2],
+            delivered,
+            events,
+            seen: Vec::new(),
+            keeps: false,
+            flying: BTreeMap::new(),
+            random: SplitMix64::new(7),
+            count: 0,
+        }
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.now = self.now + STEP;
+        while let Some(first) = self.flying.first_entry().filter(|it| it.key().0 <= self.now) {
+            let Flying { site, uplink, from, bytes } = first.remove();
+            self.sites[site].handle_datagram(self.now, uplink, from, &bytes);
+            self.collect(site);
+        }
+        for site in 0..self.sites.len() {
+            if self.sites[site].poll_timeout(self.now).is_some_and(|due| due <= self.now) {
+                self.sites[site].handle_timeout(self.now);
+            }
+            self.collect(site);
+        }
+    }
+
+    pub(crate) fn send(&mut self, site: usize, packet: &[u8]) {
+        self.sites[site].handle_packet(self.now, packet);
+        self.collect(site);
+    }
+
+    /// A datagram from anywhere.
+    pub(crate) fn inject(&mut self, site: usize, uplink: u8, from: SocketAddr, bytes: &[u8]) {
+        self.sites[site].handle_datagram(self.now, uplink, from, bytes);
+        self.collect(site);
+    }
+
+    pub(crate) fn numbers(&self, site: usize) -> Vec<u32> {
+        self.delivered[site].iter().map(|packet| number(packet)).collect()
+    }
+
+    pub(crate) fn paths_up(&self, site: usize) -> usize {
+        self.sites[site].peers().flat_map(|peer| peer.paths).filter(|path| path.is_up).count()
+    }
+
+    fn collect(&mut self, site: usize) {
+        while let Some(packet) = self.sites[site].poll_packet() {
+            self.delivered[site].push(packet);
+        }
+        while let Some(event) = self.sites[site].poll_event() {
+            self.events[site].push(event);
+        }
+        while let Some(transmit) = self.sites[site].poll_transmit() {
+            self.transmit(site, transmit);
+        }
+    }
+
+    fn transmit(&mut self, site: usize, transmit: Transmit) {
+        if self.keeps {
+            self.seen.push((site, transmit.clone()));
+        }
+        let Transmit { uplink, to, bytes } = transmit;
+        let places = self.addresses.iter().enumerate();
+        let mut places =
+            places.flat_map(|(site, all)| all.iter().enumerate().map(move |(it, at)| (site, it, *at)));
+        let Some((other, far, _)) = places.find(|it| it.2 == to) else { return };
+        let faults = self.faults[if site < other { usize::from(uplink) } else { far }];
+        let from = self.addresses[site][usize::from(uplink)];
+        if self.chance(faults.lost) || bytes.len() + 28 > faults.mtu {
+            return;
+        }
+        let copies = 1 + u64::from(self.chance(faults.repeated));
+        for _ in 0..copies {
+            let jitter = faults.jitter.as_nanos() as u64;
+            let extra = Duration::from_nanos(self.random.next_u64() % jitter.max(1));
+            self.count += 1;
+            let at = (self.now + faults.delay + extra, self.count);
+            self.flying.insert(at, Flying { site: other, uplink: far as u8, from, bytes: bytes.clone() });
+        }
+    }
+
+    fn chance(&mut self, of_thousand: u64) -> bool {
+        self.random.next_u64() % 1_000 < of_thousand
+    }
+}

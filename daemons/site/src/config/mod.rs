@@ -1,0 +1,314 @@
+//! A site's file, read whole and checked before anything is opened.
+
+mod file;
+mod problem;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey};
+use braid_types::{BitsPerSec, IpPrefix};
+use toml::Spanned;
+
+use crate::key_file;
+use file::File;
+pub use problem::{ConfigError, Problem};
+
+const DEFAULT_PORT: u16 = 51_820;
+const DEFAULT_DEVICE: &str = "braid0";
+/// `IFNAMSIZ` with its end.
+const MAX_NAME: usize = 15;
+const MAX_UPLINKS: usize = MAX_PATHS;
+
+/// What a site's file says.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The file of the private key.
+    pub key_file: PathBuf,
+    /// The site's private key.
+    pub key: PrivateKey,
+    /// The UDP port at all uplinks.
+    pub port: u16,
+    /// The Unix socket at which the site says how it is.
+    pub status: PathBuf,
+    /// The interfaces towards the Internet.
+    pub uplinks: Vec<UplinkConfig>,
+    /// The other sites.
+    pub peers: Vec<PeerConfig>,
+    /// The local network.
+    pub lan: LanConfig,
+}
+
+/// An uplink.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UplinkConfig {
+    /// Its interface.
+    pub interface: String,
+    /// Its rate, of which its share to begin with follows.
+    pub rate: Option<BitsPerSec>,
+}
+
+/// Another site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PeerConfig {
+    /// Its name here.
+    pub name: String,
+    /// Its public key.
+    pub key: PublicKey,
+    /// The paths that this site dials.
+    pub dials: Vec<Dial>,
+    /// The networks behind it.
+    pub networks: Vec<IpPrefix>,
+}
+
+/// The local network's side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LanConfig {
+    /// The name of the TUN or TAP device.
+    pub device: String,
+    /// The bridge that the device joins; without one, packets are routed.
+    pub bridge: Option<String>,
+    /// The device's address.
+    pub address: Option<String>,
+}
+
+impl Config {
+    /// Reads a file and the private key that it names.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the file with their lines, or that of the key.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|source| ConfigError::Read { file: path.to_owned(), source })?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, folder).map_err(|error| match error {
+            Refusal::Content(problems) => ConfigError::Content { file: path.to_owned(), problems },
+            Refusal::Key(error) => error,
+        })
+    }
+
+    fn parse(text: &str, folder: &Path) -> Result<Self, Refusal> {
+        let file = toml::from_str::<File>(text)
+            .map_err(|error| Refusal::Content(vec![Problem::of_parser(text, &error)]))?;
+        let mut reader = Reader { text, problems: Vec::new() };
+        let key_path = folder.join(&file.private_key);
+        let port = file.port.map_or(DEFAULT_PORT, |port| reader.port(&port));
+        let uplinks = reader.uplinks(file.uplink);
+        let lan = reader.lan(file.lan);
+        let peers = reader.peers(file.peer, &uplinks, &lan);
+        let status =
+            file.status.unwrap_or_else(|| PathBuf::from(format!("/run/braid/site-{}.sock", lan.device)));
+        if !reader.problems.is_empty() {
+            reader.problems.sort_by_key(|problem| problem.line);
+            return Err(Refusal::Content(reader.problems));
+        }
+        let key = key_file::read(&key_path).map_err(Refusal::Key)?;
+        if let Some(peer) = peers.iter().find(|peer| peer.key == key.public()) {
+            let what = format!("peer {:?} has this site's own key: make a key for each site", peer.name);
+            return Err(Refusal::Key(ConfigError::Key { file: key_path, what }));
+        }
+        Ok(Self { key_file: key_path, key, port, status, uplinks, peers, lan })
+    }
+}
+
+enum Refusal {
+    Content(Vec<Problem>),
+    Key(ConfigError),
+}
+
+/// Where a peer's name and key are in the file.
+struct PeerSpans {
+    name: Range<usize>,
+    key: Range<usize>,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, span: &Range<usize>, what: impl Into<String>) {
+        self.problems.push(Problem::at(self.text, span, what));
+    }
+
+    fn port(&mut self, port: &Spanned<i64>) -> u16 {
+        let number = u16::try_from(*port.get_ref()).ok().filter(|port| *port > 0);
+        number.unwrap_or_else(|| {
+            self.add(&port.span(), format!("port {}: a port is 1 to 65535", port.get_ref()));
+            DEFAULT_PORT
+        })
+    }
+
+    fn uplinks(&mut self, uplinks: Vec<Spanned<file::Uplink>>) -> Vec<UplinkConfig> {
+        if uplinks.is_empty() {
+            self.add(&(0..0), "there is no [[uplink]]: name the interface of each line to the Internet");
+        }
+        let mut known = BTreeSet::new();
+        let read = |(place, uplink): (usize, Spanned<file::Uplink>)| {
+            let uplink = uplink.into_inner();
+            let interface = self.device(&uplink.interface);
+            if !known.insert(interface.clone()) {
+                self.add(&uplink.interface.span(), format!("{interface} is an uplink already"));
+            }
+            if place == MAX_UPLINKS {
+                self.add(&uplink.interface.span(), format!("there are more than {MAX_UPLINKS} uplinks"));
+            }
+            let rate = uplink.rate.and_then(|rate| self.value(&rate, "a rate as 100Mbit"));
+            UplinkConfig { interface, rate }
+        };
+        uplinks.into_iter().enumerate().map(read).collect()
+    }
+
+    fn peers(
+        &mut self,
+        peers: Vec<Spanned<file::Peer>>,
+        uplinks: &[UplinkConfig],
+        lan: &LanConfig,
+    ) -> Vec<PeerConfig> {
+        if peers.is_empty() {
+            self.add(&(0..0), "there is no [[peer]]: name the other site and its public key");
+        }
+        let (mut names, mut keys) = (BTreeSet::new(), BTreeSet::new());
+        let mut all = Vec::new();
+        for (place, peer) in peers.into_iter().enumerate() {
+            let span = peer.span();
+            if lan.bridge.is_some() && place == 1 {
+                self.add(&span, "a bridged site has one peer; route between more, with networks for each");
+            }
+            let Some((spans, peer)) = self.peer(&span, peer.into_inner(), uplinks, lan) else { continue };
+            if !names.insert(peer.name.clone()) {
+                self.add(&spans.name, format!("{:?} is the name of another peer", peer.name));
+            }
+            if !keys.insert(peer.key) {
+                self.add(&spans.key, "this is the key of another peer: each site needs its own");
+            }
+            all.push(peer);
+        }
+        all
+    }
+
+    fn peer(
+        &mut self,
+        span: &Range<usize>,
+        peer: file::Peer,
+        uplinks: &[UplinkConfig],
+        lan: &LanConfig,
+    ) -> Option<(PeerSpans, PeerConfig)> {
+        let spans = PeerSpans { name: peer.name.span(), key: peer.public_key.span() };
+        let dials = self.dials(&peer, uplinks);
+        if dials.len() > MAX_PATHS {
+            self.add(
+                span,
+                format!("{} paths to one peer; name at most {MAX_PATHS} by [[peer.path]]", dials.len()),
+            );
+        }
+        let networks = peer.networks.iter().filter_map(|it| self.value(it, "a network as 10.2.0.0/16"));
+        let networks: Vec<IpPrefix> = networks.collect();
+        if lan.bridge.is_none() && peer.networks.is_empty() {
+            self.add(span, "the peer has no networks: name those behind it, as networks = [\"10.2.0.0/16\"]");
+        }
+        if let Some(network) = peer.networks.first().filter(|_| lan.bridge.is_some()) {
+            self.add(&network.span(), "networks are for routed sites; this one is bridged");
+        }
+        let key = self.value(&peer.public_key, "a public key, as `braid site keygen` prints it")?;
+        Some((spans, PeerConfig { name: peer.name.into_inner(), key, dials, networks }))
+    }
+
+    /// Each uplink to each address, or the paths that are named.
+    fn dials(&mut self, peer: &file::Peer, uplinks: &[UplinkConfig]) -> Vec<Dial> {
+        if let Some(address) = peer.addresses.first().filter(|_| !peer.path.is_empty()) {
+            self.add(&address.span(), "a peer has either addresses, for all uplinks, or [[peer.path]]s");
+        }
+        let mut dials = Vec::new();
+        for text in &peer.addresses {
+            let Some(address) = self.address(text) else { continue };
+            dials.extend((0..).zip(uplinks).map(|(uplink, _)| Dial { uplink, address }));
+        }
+        for path in &peer.path {
+            let path = path.get_ref();
+            let place = uplinks.iter().position(|uplink| uplink.interface == *path.uplink.get_ref());
+            if place.is_none() {
+                let names: Vec<_> = uplinks.iter().map(|uplink| uplink.interface.as_str()).collect();
+                let what =
+                    format!("{} is no [[uplink]]; there are {}", path.uplink.get_ref(), names.join(", "));
+                self.add(&path.uplink.span(), what);
+            }
+            let dial = self.address(&path.address).zip(place);
+            dials.extend(dial.map(|(address, uplink)| Dial { uplink: uplink as u8, address }));
+        }
+        dials
+    }
+
+    fn lan(&mut self, lan: Spanned<file::Lan>) -> LanConfig {
+        let file::Lan { device, bridge, address } = lan.into_inner();
+        let device = device.map_or_else(|| DEFAULT_DEVICE.to_owned(), |device| self.device(&device));
+        if let Some(address) = address.as_ref() {
+            self.value::<ipnet_text::Address>(address, "an address with its length, as 10.1.0.1/24");
+        }
+        let bridge = bridge.map(|bridge| self.device(&bridge));
+        LanConfig { device, bridge, address: address.map(Spanned::into_inner) }
+    }
+
+    fn device(&mut self, name: &Spanned<String>) -> String {
+        let text = name.get_ref();
+        let is_name = (1..=MAX_NAME).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+        if !is_name {
+            self.add(
+                &name.span(),
+                format!("{text:?} is no name of an interface: 1 to {MAX_NAME} characters"),
+            );
+        }
+        text.clone()
+    }
+
+    fn address(&mut self, text: &Spanned<String>) -> Option<SocketAddr> {
+        let with_port = text.get_ref().parse().ok();
+        let default = || Some(SocketAddr::new(text.get_ref().parse().ok()?, DEFAULT_PORT));
+        let address = with_port.or_else(default);
+        if address.is_none() {
+            let what = format!(
+                "{:?} is no address: give numbers, as 198.51.100.1:51820 or [2001:db8::1]:51820",
+                text.get_ref()
+            );
+            self.add(&text.span(), what);
+        }
+        address
+    }
+
+    fn value<T: std::str::FromStr>(&mut self, text: &Spanned<String>, wanted: &str) -> Option<T> {
+        let value = text.get_ref().parse().ok();
+        if value.is_none() {
+            self.add(&text.span(), format!("{:?} is not {wanted}", text.get_ref()));
+        }
+        value
+    }
+}
+
+mod ipnet_text {
+    //! Addresses with the length of their network.
+
+    use std::net::IpAddr;
+    use std::str::FromStr;
+
+    /// Only its form is of interest; `ip` reads the text.
+    pub(super) struct Address;
+
+    impl FromStr for Address {
+        type Err = ();
+
+        fn from_str(text: &str) -> Result<Self, ()> {
+            let (address, length) = text.split_once('/').ok_or(())?;
+            let address: IpAddr = address.parse().map_err(drop)?;
+            let most = if address.is_ipv4() { 32 } else { 128 };
+            length.parse::<u8>().ok().filter(|length| *length <= most).map(|_| Self).ok_or(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! The loop: the local network, the uplinks, timers and the site on one thread.
+
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use braid_tunnel::{Event, Lan, PathRef, Peer, Site, SiteSettings};
+use braid_types::Time;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::config::Config;
+use crate::error::SiteError;
+use crate::key_file;
+use crate::lan::LanDevice;
+use crate::status::{StatusDocument, StatusSocket};
+use crate::uplinks::{self, Uplink};
+
+/// The interval at which interfaces are looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// Packets of one source in a turn.
+const MAX_BATCH: usize = 64;
+const MAX_DATAGRAM: usize = 2_048;
+
+/// A site that is set up. It passes packets while [`Self::run_while`] runs.
+pub struct SiteDaemon {
+    site: Site,
+    config: Config,
+    lan: LanDevice,
+    uplinks: Vec<Uplink>,
+    status: StatusSocket,
+    start: Instant,
+    next_look: Time,
+}
+
+/// What became ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Lan,
+    Status,
+    Uplink { uplink: usize, socket: usize },
+}
+
+impl SiteDaemon {
+    /// Makes the local device and the sockets, in the calling thread's network namespace. Interfaces that are absent are
+    /// waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`SiteError`] with the device, address or socket that cannot be used.
+    pub fn new(config: &Config) -> Result<Self, SiteError> {
+        let seed = key_file::random().map_err(|error| SiteError::system("reading random numbers", error))?;
+        let networks = config.peers.iter().flat_map(|peer| &peer.networks);
+        let lan = LanDevice::open(&config.lan, networks)?;
+        let status = StatusSocket::open(&config.status)?;
+        let uplinks = config.uplinks.iter().map(|uplink| Uplink::new(uplink, config.port)).collect();
+        Ok(Self {
+            site: Site::new(Time::ZERO, settings(config), seed),
+            config: config.clone(),
+            lan,
+            uplinks,
+            status,
+            start: Instant::now(),
+            next_look: Time::ZERO,
+        })
+    }
+
+    /// Passes packets until SIGTERM or SIGINT.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run_while`].
+    pub fn run_until_signalled(&mut self) -> Result<(), SiteError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGTERM, SIGINT] {
+            let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
+            registered.map_err(|error| SiteError::system("waiting for signals", error))?;
+        }
+        self.run_while(|| !stop.load(Ordering::Relaxed))
+    }
+
+    /// Passes packets while `more` returns `true`; it is called at least every 500 ms.
+    ///
+    /// # Errors
+    ///
+    /// [`SiteError::System`] if waiting for events fails.
+    pub fn run_while(&mut self, mut more: impl FnMut() -> bool) -> Result<(), SiteError> {
+        while more() {
+            for source in self.wait()? {
+                self.handle(source);
+                self.flush();
+            }
+            self.keep_time();
+            self.flush();
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO + self.start.elapsed()
+    }
+
+    fn wait(&self) -> Result<Vec<Source>, SiteError> {
+        let now = self.now();
+        let due = self.site.poll_timeout(now).map_or(self.next_look, |due| due.min(self.next_look));
+        let wait = due.since(now);
+        let timeout = Timespec { tv_sec: wait.as_secs().cast_signed(), tv_nsec: wait.subsec_nanos().into() };
+        let mut sources = vec![Source::Lan, Source::Status];
+        let mut polled = vec![
+            PollFd::from_borrowed_fd(self.lan.device.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.status.as_fd(), PollFlags::IN),
+        ];
+        for (uplink, it) in self.uplinks.iter().enumerate() {
+            for (socket, it) in it.sockets().enumerate() {
+                sources.push(Source::Uplink { uplink, socket });
+                polled.push(PollFd::from_borrowed_fd(it.as_fd(), PollFlags::IN));
+            }
+        }
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(SiteError::system("waiting for packets", error)),
+        }
+        let ready = sources.into_iter().zip(&polled).filter(|(_, it)| !it.revents().is_empty());
+        Ok(ready.map(|(source, _)| source).collect())
+    }
+
+    fn handle(&mut self, source: Source) {
+        match source {
+            Source::Lan => self.handle_lan(),
+            Source::Uplink { uplink, socket } => self.handle_uplink(uplink, socket),
+            Source::Status => {
+                let document = StatusDocument::of(&self.site, &self.config, &self.uplinks, self.lan.mtu);
+                self.status.answer(&document);
+            }
+        }
+    }
+
+    fn handle_lan(&mut self) {
+        let mut buffer = [MaybeUninit::uninit(); LanDevice::buffer()];
+        for _ in 0..MAX_BATCH {
+            let now = self.now();
+            let Some(packet) = self.lan.device.receive(&mut buffer) else { return };
+            self.site.handle_packet(now, packet);
+        }
+    }
+
+    fn handle_uplink(&mut self, number: usize, socket: usize) {
+        let mut buffer = [MaybeUninit::uninit(); MAX_DATAGRAM];
+        for _ in 0..MAX_BATCH {
+            // Of each anew: a probe that seems to arrive before it was sent would make all later ones look queued.
+            let now = self.now();
+            let Some(uplink) = self.uplinks.get_mut(number) else { return };
+            let Some((bytes, from)) = uplink.receive(socket, &mut buffer) else { return };
+            self.site.handle_datagram(now, number as u8, from, bytes);
+        }
+    }
+
+    fn keep_time(&mut self) {
+        let now = self.now();
+        if self.next_look <= now {
+            self.next_look = now + LOOK_INTERVAL;
+            self.look(now);
+        }
+        let now = self.now();
+        if self.site.poll_timeout(now).is_some_and(|due| due <= now) {
+            self.site.handle_timeout(now);
+        }
+    }
+
+    fn look(&mut self, now: Time) {
+        let states = uplinks::states(self.uplinks.iter().map(|uplink| uplink.interface.as_str()));
+        for ((number, uplink), state) in (0..).zip(&mut self.uplinks).zip(states) {
+            if uplink.look(state) {
+                match uplink.is_ready() {
+                    true => self.site.uplink_changed(now, number),
+                    false => self.site.uplink_lost(now, number),
+                }
+            }
+        }
+        if let Some(room) = self.site.mtu() {
+            self.lan.set_mtu(room);
+        }
+    }
+
+    fn flush(&mut self) {
+        while let Some(transmit) = self.site.poll_transmit() {
+            if let Some(uplink) = self.uplinks.get_mut(usize::from(transmit.uplink)) {
+                uplink.send(&transmit.bytes, transmit.to);
+            }
+        }
+        while let Some(packet) = self.site.poll_packet() {
+            self.lan.device.send(&packet);
+        }
+        while let Some(event) = self.site.poll_event() {
+            self.log(&event);
+        }
+    }
+
+    fn log(&self, event: &Event) {
+        let peer =
+            |at: &PathRef| self.config.peers.get(usize::from(at.peer)).map_or("", |peer| peer.name.as_str());
+        match event {
+            Event::Up(at) => tracing::info!(peer = peer(at), path = at.path, "path up"),
+            Event::Down(at) => tracing::warn!(peer = peer(at), path = at.path, "path down"),
+            Event::Roamed(at, to) => {
+                tracing::info!(peer = peer(at), path = at.path, %to, "the peer has another address");
+            }
+            Event::KeyConflict(at, from) => tracing::error!(
+                peer = peer(at), %from,
+                "two sites use this peer's private key in turn: make a key for each (braid site keygen)"
+            ),
+            Event::Content(..) => {}
+        }
+    }
+}
+
+fn settings(config: &Config) -> SiteSettings {
+    let peer = |it: &crate::config::PeerConfig| Peer { key: it.key, dials: it.dials.clone() };
+    // In Mbit/s, so that shares follow; without rates all begin alike.
+    let all_known = config.uplinks.iter().all(|uplink| uplink.rate.is_some());
+    let weight = |rate: u64| u32::try_from(rate / 100_000).unwrap_or(u32::MAX).max(1);
+    let rates = config.uplinks.iter().map(|uplink| uplink.rate.filter(|_| all_known));
+    SiteSettings {
+        key: config.key.clone(),
+        peers: config.peers.iter().map(peer).collect(),
+        networks: config.peers.iter().map(|peer| peer.networks.clone()).collect(),
+        weights: rates.map(|rate| rate.map_or(1, |rate| weight(rate.0))).collect(),
+        lan: if config.lan.bridge.is_some() { Lan::Bridged } else { Lan::Routed },
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a site cannot run.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::lan::is_privilege;
+
+/// Why a site cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// A device cannot be used.
+    #[error("{device}: {what}: {source}{}", remedy(.source))]
+    Device {
+        /// Its name.
+        device: String,
+        /// What failed.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The local network cannot be set up.
+    #[error("`{command}` failed: {reason}")]
+    Ip {
+        /// The command.
+        command: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The socket for `braid site status` cannot be made.
+    #[error("{}: {source}", .path.display())]
+    Status {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system refuses something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What failed.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    if is_privilege(error) { "; run it as root, or with CAP_NET_ADMIN and CAP_NET_RAW" } else { "" }
+}
+
+impl SiteError {
+    pub(crate) fn system(what: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::System { what, source: source.into() }
+    }
+}

@@ -1,0 +1,21 @@
+//! One box of a site: encrypted tunnels over all of its uplinks to other sites, without a controller.
+//!
+//! [`Config`] is a site's file, checked before anything is opened. [`SiteDaemon`] moves packets between the local network
+//! (a TUN, or a TAP in a bridge) and the sockets of the uplinks. What to send where, and when, is decided by
+//! [`braid_tunnel::Site`]. [`status`] asks a running site how it is.
+//!
+//! It speaks no OpenFlow, and knows no controller: that is `braid edge`.
+
+mod config;
+mod daemon;
+mod error;
+mod key_file;
+mod lan;
+mod status;
+mod uplinks;
+
+pub use config::{Config, ConfigError, LanConfig, PeerConfig, Problem, UplinkConfig};
+pub use daemon::SiteDaemon;
+pub use error::SiteError;
+pub use key_file::{generate, read as read_key, write_new};
+pub use status::{PathDocument, PeerDocument, StatusDocument, UplinkDocument, status};

@@ -1,0 +1,137 @@
+//! Uplinks: sockets that are opened again when an interface comes back, and notice of its addresses.
+
+use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+
+use braid_packet_io::DeviceSocket;
+use nix::ifaddrs::getifaddrs;
+use nix::net::if_::{InterfaceFlags, if_nametoindex};
+use nix::sys::socket::SockaddrIn6;
+
+use crate::config::UplinkConfig;
+
+/// One uplink, which may be absent.
+pub(crate) struct Uplink {
+    pub(crate) interface: String,
+    port: u16,
+    /// For IPv4 and IPv6.
+    sockets: Vec<(bool, DeviceSocket)>,
+    seen: State,
+    pub(crate) counters: UplinkCounters,
+}
+
+/// Datagrams since the start.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct UplinkCounters {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// Those that the kernel did not take: no route, no room, or no interface.
+    pub(crate) refused: u64,
+}
+
+/// What of an interface matters to datagrams.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct State {
+    index: Option<u32>,
+    is_up: bool,
+    addresses: BTreeSet<IpAddr>,
+}
+
+impl Uplink {
+    pub(crate) fn new(config: &UplinkConfig, port: u16) -> Self {
+        let interface = config.interface.clone();
+        let (seen, counters) = (State::default(), UplinkCounters::default());
+        Self { interface, port, sockets: Vec::new(), seen, counters }
+    }
+
+    /// Looks at the interface; whether it has changed.
+    pub(crate) fn look(&mut self, now: State) -> bool {
+        let is_another = now.index != self.seen.index;
+        if is_another {
+            self.sockets.clear();
+        }
+        let has_changed = now != self.seen;
+        if now.index.is_some() && self.sockets.len() < 2 {
+            self.open(has_changed);
+        }
+        if has_changed {
+            self.log(&now);
+            self.seen = now;
+        }
+        has_changed
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.seen.is_up && !self.seen.addresses.is_empty() && !self.sockets.is_empty()
+    }
+
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = &DeviceSocket> {
+        self.sockets.iter().map(|(_, socket)| socket)
+    }
+
+    /// The next datagram of one of its sockets.
+    pub(crate) fn receive<'a>(
+        &mut self,
+        socket: usize,
+        buffer: &'a mut [MaybeUninit<u8>],
+    ) -> Option<(&'a [u8], SocketAddr)> {
+        let received = self.sockets.get(socket)?.1.receive(buffer)?;
+        self.counters.received += 1;
+        Some(received)
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8], to: SocketAddr) {
+        let socket = self.sockets.iter().find(|(is_v6, _)| *is_v6 == to.is_ipv6());
+        let is_sent = socket.is_some_and(|(_, socket)| socket.send(bytes, to).is_ok());
+        let counted = if is_sent { &mut self.counters.sent } else { &mut self.counters.refused };
+        *counted += 1;
+    }
+
+    fn open(&mut self, is_news: bool) {
+        for is_v6 in [false, true] {
+            if self.sockets.iter().any(|(family, _)| *family == is_v6) {
+                continue;
+            }
+            match DeviceSocket::open(&self.interface, self.port, is_v6) {
+                Ok(socket) => self.sockets.push((is_v6, socket)),
+                // A machine may have no IPv6.
+                Err(error) if is_v6 => tracing::debug!(uplink = self.interface, "no IPv6: {error}"),
+                Err(error) if is_news => {
+                    tracing::warn!(uplink = self.interface, port = self.port, "cannot bind: {error}");
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn log(&self, now: &State) {
+        let uplink = self.interface.as_str();
+        match now {
+            State { index: None, .. } => tracing::warn!(uplink, "there is no such interface; waiting for it"),
+            State { is_up: false, .. } => tracing::warn!(uplink, "the interface is down"),
+            State { addresses, .. } if addresses.is_empty() => {
+                tracing::warn!(uplink, "it has no address yet");
+            }
+            State { addresses, .. } => tracing::info!(uplink, ?addresses, "ready"),
+        }
+    }
+}
+
+/// The states of interfaces, in the order of their names.
+pub(crate) fn states<'a>(interfaces: impl Iterator<Item = &'a str>) -> Vec<State> {
+    let all: Vec<_> = getifaddrs().map(Iterator::collect).unwrap_or_default();
+    let state = |name: &str| {
+        let mut state = State { index: if_nametoindex(name).ok(), ..State::default() };
+        for entry in all.iter().filter(|entry| entry.interface_name == name) {
+            state.is_up |= entry.flags.contains(InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING);
+            let address = entry.address.as_ref();
+            let v4 = address.and_then(|it| it.as_sockaddr_in()).map(|it| IpAddr::V4(it.ip()));
+            let v6 = address.and_then(|it| it.as_sockaddr_in6()).map(SockaddrIn6::ip);
+            let v6 = v6.filter(|it| !it.is_unicast_link_local()).map(IpAddr::V6);
+            state.addresses.extend(v4.into_iter().chain(v6));
+        }
+        state
+    };
+    interfaces.map(state).collect()
+}
