@@ -144,11 +144,9 @@ async fn run(
 ) -> io::Result<()> {
     // Whichever ends first ends all.
     let mut serving = JoinSet::new();
-    let (following, sampling) =
-        (desk.live.clone().follow(notices), desk.live.clone().sample(desk.replica.clone()));
-    serving.spawn(async { io::Result::Ok(renewal.run().await) });
-    serving.spawn(async { io::Result::Ok(following.await) });
-    serving.spawn(async { io::Result::Ok(sampling.await) });
+    serving.spawn(end_of(renewal.run()));
+    serving.spawn(end_of(desk.live.clone().follow(notices)));
+    serving.spawn(end_of(desk.live.clone().sample(desk.replica.clone())));
     let tls = access.tls.clone();
     let (places, wrong_tokens) = (Places::new(), WrongTokens::new(desk.questions.clone()));
     let (access, router) = (Arc::new(access), router(desk));
@@ -165,6 +163,12 @@ async fn run(
         serving.spawn(async move { axum::serve(listener, service).await });
     }
     serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
+}
+
+/// The end of a task that goes on as long as the engine does.
+async fn end_of(task: impl Future<Output = ()>) -> io::Result<()> {
+    task.await;
+    Ok(())
 }
 
 /// Every route of the API, each described where it is handled.

@@ -83,7 +83,7 @@ impl Database {
             }
             Message::Echo(answer) => self.send(&answer),
             Message::Refused(why) => {
-                warn!(database = %self.address, error = why, "the database refused a request")
+                warn!(database = %self.address, error = why, "the database refused a request");
             }
             Message::Other => {}
         }
