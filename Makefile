@@ -32,6 +32,7 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	scripts/check-docs
 	tests/docs/check_docs.py
 	scripts/deny
+	scripts/advisories
 
 bench: ## Measure
 	@scripts/install-packages build

@@ -74,9 +74,9 @@ class Lab:
         text = self.ovs("ovs-ofctl", "-O", "OpenFlow13", "dump-groups", switch)
         return sorted(line.strip() for line in text.splitlines() if "group_id" in line)
 
-    def stop(self, process):
+    def stop(self, process, patience=20):
         process.send_signal(signal.SIGTERM)
-        return process.communicate(timeout=20)[0]
+        return process.communicate(timeout=patience)[0]
 
     def end(self):
         for process in self.running:
@@ -86,9 +86,9 @@ class Lab:
         subprocess.run([self.braid, "lab", "destroy", self.name], check=False)
 
 
-def controller(lab, log):
+def controller(lab, log, *options):
     process = subprocess.Popen(
-        [lab.braid, "lab", "exec", lab.name, "--", lab.braid, "controller", "run", "--openflow", OPENFLOW],
+        [lab.braid, "lab", "exec", lab.name, "--", lab.braid, "controller", "run", "--openflow", OPENFLOW, *options],
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
@@ -119,8 +119,8 @@ def streams_of(lab):
     return paths
 
 
-def bring_up(lab, switches, log):
-    first = controller(lab, log)
+def bring_up(lab, switches, log, *options):
+    first = controller(lab, log, *options)
     for switch in switches:
         lab.ovs(
             "ovs-vsctl", "set-controller", switch, f"tcp:{OPENFLOW}",

@@ -5,6 +5,8 @@
     traffic.py streams ADDRESS COUNT BURST PAUSE  MPTCP connections that send numbered blocks and count the answers
     traffic.py probe ADDRESS RATE [FILE]          numbered datagrams, each answered; at SIGTERM prints what is missing,
                                                   and writes when each was sent and answered
+    traffic.py flow ADDRESS RATE KIND FILE        one connection, KIND tcp or mptcp, with numbered messages that are answered;
+                                                  writes when each was sent and answered
     traffic.py cables                             takes interfaces down and up as it is told, and says when
 """
 
@@ -123,6 +125,39 @@ async def probe(address, rate, record=None):
     print(json.dumps({"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50]}), flush=True)
 
 
+async def flow(address, rate, kind, record):
+    loop = asyncio.get_running_loop()
+    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP if kind == "mptcp" else 0)
+    await loop.run_in_executor(None, connection.connect, (address, PORT))
+    connection.setblocking(False)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    reader, writer = await asyncio.open_connection(sock=connection)
+    times, answered = [], []
+
+    async def note():
+        # The server says how many bytes it has read: what it does at once is one answer.
+        confirmed = 0
+        while True:
+            confirmed += int.from_bytes(await reader.readexactly(4), "big")
+            answered.extend([time.time()] * (confirmed // 64 - len(answered)))
+
+    noting = asyncio.create_task(note())
+    stop = asyncio.create_task(stopped())
+    print("ready", flush=True)
+    start = time.monotonic()
+    while not stop.done():
+        while len(times) < (time.monotonic() - start) * rate:
+            writer.write(bytes(64))
+            times.append(time.time())
+        await asyncio.sleep(1 / rate)
+    await asyncio.sleep(1)
+    noting.cancel()
+    answered += [None] * (len(times) - len(answered))
+    with open(record, "w") as file:
+        json.dump(list(zip(times, answered)), file)
+    print(json.dumps({"sent": len(times), "lost": answered.count(None)}), flush=True)
+
+
 def cables():
     """Lines of `up` or `down` and the names of interfaces; each is answered with the time before and after."""
     control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -146,6 +181,8 @@ if __name__ == "__main__":
             asyncio.run(streams(address, int(count), int(burst), float(pause)))
         case ["probe", address, rate, *record]:
             asyncio.run(probe(address, int(rate), *record))
+        case ["flow", address, rate, kind, record]:
+            asyncio.run(flow(address, int(rate), kind, record))
         case ["cables"]:
             cables()
         case _:

@@ -9,6 +9,7 @@ mod host;
 mod logging;
 mod openflow;
 mod output;
+mod panics;
 mod paths;
 mod run;
 mod site;

@@ -86,3 +86,31 @@ fn what_is_not_hexadecimal_is_a_wrong_usage() {
         command.code(2).stdout("").stderr(contains(reason)).stderr(predicates::str::starts_with("braid: "));
     }
 }
+
+#[test]
+fn meter_mods_that_every_switch_refuses_are_errors_with_the_code_of_open_vswitch() {
+    let meter = |command: &str, flags: &str, band: &str| {
+        format!("041d0020 00000001 {command} {flags} 00000001 {band} 0010 000003e8 00000064 00000000")
+    };
+    let cases = [
+        (meter("0009", "0001", "0001"), "BadCommand"),
+        (meter("0000", "0003", "0001"), "BadFlags"),
+        (meter("0000", "0001", "0fff"), "BadBand"),
+    ];
+    for (bytes, code) in cases {
+        let output = run(&["openflow", "decode", &bytes]);
+        assert_eq!(output.status.code(), Some(1));
+        let reason = lines(&output)[0]["error"]["reason"].as_str().unwrap_or_default().to_owned();
+        assert!(reason.contains(code), "{reason}");
+        if let Ok(printed) =
+            std::process::Command::new("ovs-ofctl").args(["ofp-print", &bytes.replace(' ', "")]).output()
+        {
+            let name = code.to_uppercase().replacen("BAD", "BAD_", 1);
+            let printed = [printed.stdout, printed.stderr].concat();
+            let printed = String::from_utf8_lossy(&printed).into_owned();
+            assert!(printed.contains(&name), "{printed}");
+        }
+    }
+    let output = run(&["openflow", "decode", &meter("0000", "0001", "0001")]);
+    assert!(output.status.success());
+}

@@ -172,6 +172,31 @@ def refused_flood(controller):
     check(len(of_attacker) == 1 and of_attacker[0]["count"] >= count * 0.9, f"alarms: {of_attacker}")
 
 
+def many_claims(controller):
+    """A peer that claims one datapath id after the other has one limit in the log."""
+    before, end, count = controller.log_size(), time.monotonic() + 4, 0
+
+    async def claim():
+        nonlocal count
+        while time.monotonic() < end:
+            switch = await connect(OPENFLOW, 0x9000 + count, ATTACKER, 10)
+            if switch:
+                await asyncio.wait([switch.joined], timeout=5)
+                switch.transport.write(b"\xff" * 64)
+                await asyncio.wait([switch.closed], timeout=5)
+            count += 1
+
+    async def attack():
+        await asyncio.gather(*(claim() for _ in range(4)))
+
+    asyncio.run(attack())
+    time.sleep(1)
+    lines = [line for line in controller.lines_since(before) if "switch disconnected" in line and ATTACKER in line]
+    print(f"    {count} datapath ids, {len(lines)} lines about {ATTACKER}")
+    check(count > 64, "too few connections: that is no attack")
+    check(len(lines) <= 64, f"{len(lines)} lines about one peer")
+
+
 def phantom_switches(_controller):
     """4,200 phantom switches from one address keep no other out."""
 
@@ -350,6 +375,24 @@ def edge_listener(controller, braid):
         while not any(switch["dpid"] == "00000000000000ed" for switch in items("switches")):
             check(time.monotonic() < deadline, "the edge does not reach its controller")
             time.sleep(0.2)
+        unread_answers(edge.pid)
+
+
+def unread_answers(edge):
+    """A client of the edge asks for 60 MB and reads nothing."""
+    memory = lambda: int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{edge}/status").read_text())[1]) / 1024
+    before, sent = memory(), 0
+    echo = message(2, bytes(60_000))
+    with socket.create_connection(("127.0.0.1", 6634), 5) as greedy:
+        greedy.sendall(message(HELLO))
+        greedy.settimeout(1)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            for _ in range(1_000):
+                greedy.sendall(echo)
+                sent += len(echo)
+        grown = memory() - before
+    print(f"    an edge took {sent >> 20} MiB of requests whose answers nobody reads, and {grown:.0f} MiB of memory")
+    check(grown < 24, f"unread answers take {grown:.0f} MiB")
 
 
 def certificate(folder):
@@ -368,6 +411,7 @@ def certificate(folder):
 ATTACKS = {
     "errors": (error_flood, "plain"),
     "refused": (refused_flood, "plain"),
+    "claims": (many_claims, "plain"),
     "duplicate": (duplicate_datapath_id, "plain"),
     "half-open": (half_open, "plain"),
     "phantoms": (phantom_switches, "plain"),

@@ -290,6 +290,20 @@ def reload_keeps_connections(check):
         check.expect(f"a metric for {holder}", f'expiry_timestamp_seconds{{holder="{holder}"}}' in metrics)
 
 
+def a_denied_switch_is_disconnected(check):
+    """Open vSwitch's certificate loses one of its two datapath ids: that bridge is closed, the other stays."""
+    check.use(check.pki.pair("ctl"))
+    identities = check.pki.folder / "identities.toml"
+    both = identities.read_text()
+    identities.write_text(f'[[switch]]\ncertificate = "fabric"\ndatapath_ids = ["{SWITCHES["s1"]}"]\n')
+    check.raises("a denied switch", "foreign_datapath_id", "fabric", check.hang_up)
+    wait_until("the denied switch is gone", lambda: check.connected() == [SWITCHES["s1"]], 15)
+    identities.write_text(both)
+    check.hang_up()
+    wait_until("it is back once it may", lambda: check.connected() == sorted(SWITCHES.values()), 30)
+    check.expect("a denied switch is disconnected, and comes back when it may", True)
+
+
 def certificate(check):
     """The certificate that new connections get."""
     code = (
@@ -328,6 +342,7 @@ def run(lab, pki, other_pki, log, log_path):
     strangers_are_refused(check, other_pki.issue("stranger", "switch"))
     a_hijack_is_refused_while_the_owner_stays(check, log_path)
     reload_keeps_connections(check)
+    a_denied_switch_is_disconnected(check)
     switches_refuse_a_foreign_controller(check, other_pki)
     a_lab_runs_over_tls(check)
     print(json.dumps({"schema": "braid/v1", "failed": check.failed}))

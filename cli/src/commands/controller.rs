@@ -10,9 +10,9 @@ use std::sync::Arc;
 use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, AllowedSwitch, Config, Controller, ControllerError, HostNames, Listen, PolicyFile,
-    RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, SwitchAccess, SwitchMetadata, SwitchMetadataMap,
-    Testbed, Tls, Tokens,
+    Access, Agents, AllowedSwitch, Config, Controller, ControllerError, HostNames, Listen, OvsdbAddress,
+    PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, SwitchAccess, SwitchMetadata,
+    SwitchMetadataMap, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
@@ -25,6 +25,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::openflow_tls;
 use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
+use crate::panics;
 use crate::testbed::LabTestbed;
 use crate::topology::source::{self, LinkArgs, Loaded, Source};
 
@@ -57,6 +58,12 @@ pub(crate) struct Run {
     openflow_fd: Option<i32>,
     #[command(flatten)]
     openflow_tls: openflow_tls::Args,
+    /// Turn on BFD (RFC 5880) at the ports of links in this database of Open vSwitch, tcp:ADDRESS:PORT or unix:FILE, so that
+    /// switches notice within 0.1 s that a link has gone dark; may be repeated
+    ///
+    /// Both ends of a link must be in databases that are given. Ports at which BFD was on already stay as they are.
+    #[arg(long, value_name = "DATABASE", value_delimiter = ',', env = "BRAID_OVSDB")]
+    ovsdb: Vec<OvsdbAddress>,
     /// Serve the API, the page and metrics on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
     http: SocketAddr,
@@ -160,7 +167,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),
     };
-    abort_on_panic();
+    panics::end_the_process();
     let (http, record) = (run.http, run.record.clone());
     let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
     let agents = agents.unwrap_or_default();
@@ -184,6 +191,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
             trusted: run.openflow_trusted,
             per_address: run.switches_per_address,
         },
+        ovsdb: run.ovsdb.clone(),
         switch_metadata: network.as_ref().map(switch_metadata).unwrap_or_default(),
         settings: settings(run, network.as_ref())?,
     });
@@ -258,16 +266,6 @@ fn switch_metadata(network: &Blueprint) -> SwitchMetadataMap {
 
 fn policies() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
-}
-
-/// Ends the process at a panic: a restarted controller is safer than one with inconsistent state, and switches keep their
-/// rules meanwhile.
-fn abort_on_panic() {
-    let report = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        report(panic);
-        std::process::abort();
-    }));
 }
 
 /// Reports the addresses: switches and API clients may connect from now on.

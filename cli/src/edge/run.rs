@@ -48,6 +48,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    crate::panics::end_the_process();
     let options = Options {
         dpid: args.dpid,
         ports: args.ports.clone(),

@@ -58,6 +58,7 @@ enum Mode {
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    crate::panics::end_the_process();
     let mode = args.mode.map(|mode| self::mode(args, mode)).transpose()?;
     let agent = Agent::start(Config { mode, congestion: args.congestion });
     let agent = agent.or_else(|error| {

@@ -1,6 +1,7 @@
 //! The limit on log lines of all daemons: by their place in the program and by the peer that caused them.
 //!
-//! The peer is what the fields `peer`, `address`, `dpid` and `kind` say, ports aside.
+//! The peer is what the field `peer` or `address` says, ports aside; only without them, what `dpid` says, since a peer can
+//! claim many of those. The field `kind` tells lines of one place apart.
 
 use std::fmt::{self, Write};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -103,30 +104,42 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Whom an event is about, as a hash.
+/// Whom an event is about, as hashes of what its fields say.
 #[derive(Default)]
 struct Peer {
-    hash: Option<DefaultHasher>,
+    address: Option<u64>,
+    dpid: Option<u64>,
+    kind: Option<u64>,
 }
 
 impl Peer {
     fn finish(self) -> Option<u64> {
-        self.hash.map(|hash| hash.finish())
+        let who = self.address.or(self.dpid);
+        (who.is_some() || self.kind.is_some()).then(|| hash(&(who, self.kind)))
     }
 }
 
 impl Visit for Peer {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if matches!(field.name(), "peer" | "address" | "dpid" | "kind") {
-            let mut text = Bounded::<MAX_PEER>::default();
-            let _ = write!(text, "{value:?}");
-            let hash = self.hash.get_or_insert_default();
-            match network(&text.0) {
-                Some(network) => network.hash(hash),
-                None => text.0.hash(hash),
-            }
-        }
+        let place = match field.name() {
+            "peer" | "address" => &mut self.address,
+            "dpid" => &mut self.dpid,
+            "kind" => &mut self.kind,
+            _ => return,
+        };
+        let mut text = Bounded::<MAX_PEER>::default();
+        let _ = write!(text, "{value:?}");
+        *place = Some(match network(&text.0) {
+            Some(network) => hash(&network),
+            None => hash(&text.0),
+        });
     }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The network of an address with or without a port: a host with IPv6 has 2^64 addresses.
@@ -227,6 +240,20 @@ mod tests {
         let lines = lines(|| {
             (0..10_000).for_each(|port| refuse([10, 0, 0, 1], port));
             refuse([10, 0, 0, 2], 1);
+        });
+        assert!(lines.len() < 100, "{}", lines.len());
+        assert!(lines.iter().any(|line| line.contains("10.0.0.2")));
+    }
+
+    #[test]
+    fn a_peer_that_claims_many_datapath_ids_has_one_limit() {
+        let claim = |last: u8, dpid: u64| {
+            let address = SocketAddr::from(([10, 0, 0, last], 1));
+            warn!(%address, dpid, "switch disconnected");
+        };
+        let lines = lines(|| {
+            (0..10_000).for_each(|dpid| claim(1, dpid));
+            claim(2, 1);
         });
         assert!(lines.len() < 100, "{}", lines.len());
         assert!(lines.iter().any(|line| line.contains("10.0.0.2")));

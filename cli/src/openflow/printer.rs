@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use braid_capture::{Item, Place};
-use braid_openflow::{Bytes, DecodeError, Header, Message, Xid};
+use braid_openflow::{Bytes, DecodeError, Header, Message, MeterModFailedCode, Xid};
 use serde::Serialize;
 
 use super::outline::outline;
@@ -76,6 +76,11 @@ impl<W: Write> Printer<W> {
     pub(crate) fn message(&mut self, place: Option<&Place>, offset: u64, bytes: &[u8]) -> io::Result<()> {
         match Message::decode(bytes) {
             Ok((xid, message)) => {
+                if let Some(code) = refusal(&message) {
+                    let header = Some(Versioned { version: Some(braid_openflow::VERSION), xid });
+                    let reason = format!("MeterMod: switches refuse it, {code:?}");
+                    return self.error(place, offset, header, bytes, reason);
+                }
                 self.decoded += 1;
                 let version = (!matches!(message, Message::Hello(_))).then_some(braid_openflow::VERSION);
                 let header = Some(Versioned { version, xid });
@@ -131,6 +136,14 @@ impl<W: Write> Printer<W> {
             Style::Outline => write!(self.out, "{}", entry.outline()?)?,
         }
         writeln!(self.out)
+    }
+}
+
+/// Why every switch refuses a message that can be decoded.
+fn refusal(message: &Message<'_>) -> Option<MeterModFailedCode> {
+    match message {
+        Message::MeterMod(meter) => meter.refusal(),
+        _ => None,
     }
 }
 

@@ -11,6 +11,9 @@
 //! assert_eq!(Extension::decode(&message.message(&body)), Ok(Some(message)));
 //! ```
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 pub mod extension;
 pub mod telemetry;
 

@@ -60,7 +60,7 @@ pub fn encode(group: GroupId, report: &Report) -> Vec<u8> {
         Report::Spray(spray) => (KIND_SPRAY, spray.bytes()),
         Report::Resequence(order) => (KIND_RESEQUENCE, order.bytes()),
     };
-    let length = u32::try_from(HEADER_BYTES + body.len()).unwrap_or(u32::MAX);
+    let length = u32::try_from(HEADER_BYTES.saturating_add(body.len())).unwrap_or(u32::MAX);
     let header = [length, group.0, kind].into_iter().flat_map(u32::to_be_bytes);
     header.chain(body).collect()
 }

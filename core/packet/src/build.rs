@@ -119,7 +119,7 @@ impl<'a> TcpFrame<'a> {
     }
 
     fn ip_payload_len(&self) -> u16 {
-        let len = self.header().header_len() + self.payload.len();
+        let len = self.header().header_len().saturating_add(self.payload.len());
         u16::try_from(len).expect("the segment fits in an IP packet")
     }
 

@@ -55,8 +55,9 @@ pub struct Udp<'a> {
 #[inline]
 pub fn ip_addresses(frame: &[u8]) -> Option<[IpAddr; 2]> {
     const IP: usize = 14;
-    let v4 = |at: usize| Some(Ipv4Addr::from(*frame.get(IP + at..)?.first_chunk::<4>()?).into());
-    let v6 = |at: usize| Some(Ipv6Addr::from(*frame.get(IP + at..)?.first_chunk::<16>()?).into());
+    let packet = frame.get(IP..)?;
+    let v4 = |at: usize| Some(Ipv4Addr::from(*packet.get(at..)?.first_chunk::<4>()?).into());
+    let v6 = |at: usize| Some(Ipv6Addr::from(*packet.get(at..)?.first_chunk::<16>()?).into());
     match frame.get(12..14)? {
         [0x08, 0x00] => Some([v4(12)?, v4(16)?]),
         [0x86, 0xdd] => Some([v6(8)?, v6(24)?]),

@@ -86,7 +86,7 @@ impl TooBig {
             src: quoted.source_addr().into(),
             dst: quoted.destination_addr().into(),
             proto: quoted.next_header(),
-            length: u32::from(quoted.payload_length()) + Ipv6Header::LEN as u32,
+            length: u32::from(quoted.payload_length()).saturating_add(Ipv6Header::LEN as u32),
             mtu,
         })
     }
@@ -127,7 +127,7 @@ fn answer_v4(packet: &[u8], src: Ipv4Addr, dst: Ipv4Addr, mtu: u32) -> Option<Ve
     let quoted = packet.get(..packet.len().min(LONGEST_V4 - Ipv4Header::MIN_LEN - ICMP))?;
     let kind = Icmpv4Type::DestinationUnreachable(FragmentationNeeded { next_hop_mtu });
     let icmp = Icmpv4Header::with_checksum(kind, quoted);
-    let length = u16::try_from(ICMP + quoted.len()).ok()?;
+    let length = u16::try_from(quoted.len()).ok()?.checked_add(ICMP as u16)?;
     let mut header = Ipv4Header::new(length, TTL, IpNumber::ICMP, dst.octets(), src.octets()).ok()?;
     header.header_checksum = header.calc_header_checksum();
     Some([&header.to_bytes(), icmp.to_bytes().as_slice(), quoted].concat())
@@ -143,7 +143,7 @@ fn answer_v6(packet: &[u8], src: Ipv6Addr, dst: Ipv6Addr, mtu: u32) -> Option<Ve
     let kind = Icmpv6Type::PacketTooBig { mtu };
     let icmp = Icmpv6Header::with_checksum(kind, dst.octets(), src.octets(), quoted).ok()?;
     let header = Ipv6Header {
-        payload_length: u16::try_from(ICMP + quoted.len()).ok()?,
+        payload_length: u16::try_from(quoted.len()).ok()?.checked_add(ICMP as u16)?,
         next_header: IpNumber::IPV6_ICMP,
         hop_limit: TTL,
         source: dst.octets(),

@@ -73,6 +73,10 @@ impl Connections {
         self.all.get_mut(&id).map(|connection| &mut connection.out)
     }
 
+    pub(crate) fn unsent(&self, id: ConnectionId) -> usize {
+        self.all.get(&id).map_or(0, |connection| connection.out.len())
+    }
+
     pub(crate) fn reply(&mut self, id: ConnectionId, xid: Xid, message: &Message<'_>) {
         if let Some(connection) = self.all.get_mut(&id) {
             // No message is too long: statistics are sent in parts.

@@ -14,7 +14,7 @@ use braid_packet::lldp::ProbeKey;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::LocalSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{error, info};
 
@@ -24,9 +24,11 @@ use crate::channels::{self, Channels};
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::openflow_tls::{self, OpenFlowTls};
+use crate::ovsdb::{self, OvsdbAddress};
 use crate::policy::{self, PolicyFile};
 use crate::switch_access::SwitchAccess;
 use crate::switch_metadata::SwitchMetadataMap;
+use crate::tasks::{TaskError, Tasks};
 use crate::testbed::Testbed;
 use crate::{http, notices};
 use braid_recording::Recorder;
@@ -68,6 +70,8 @@ pub struct Config {
     pub switch_access: SwitchAccess,
     /// Names, groups and positions of switches.
     pub switch_metadata: SwitchMetadataMap,
+    /// Open vSwitch's databases, in which BFD is set on the ports of links.
+    pub ovsdb: Vec<OvsdbAddress>,
     /// Settings of the brain; the key of discovery frames is replaced by a new one.
     pub settings: Settings,
 }
@@ -116,6 +120,9 @@ pub enum ControllerError {
         /// Why.
         source: io::Error,
     },
+    /// A part of the controller ended or panicked, so that it cannot go on.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// The operating system refused another call.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -137,6 +144,7 @@ pub struct Controller {
     policy: Option<PolicyFile>,
     switch_access: SwitchAccess,
     switch_metadata: SwitchMetadataMap,
+    ovsdb: Vec<OvsdbAddress>,
 }
 
 impl Controller {
@@ -180,6 +188,7 @@ impl Controller {
             policy: config.policy,
             switch_access: config.switch_access,
             switch_metadata: config.switch_metadata,
+            ovsdb: config.ovsdb,
         })
     }
 
@@ -202,7 +211,9 @@ impl Controller {
             engine.borrow_mut().send_notices_to(notice_sender);
             engine.borrow_mut().restrict_switches(&self.switch_access);
             engine.borrow_mut().set_switch_metadata(self.switch_metadata);
+            let mut tasks = Tasks::default();
             let questions = http::serve(
+                &mut tasks,
                 self.api_listeners,
                 self.agents,
                 self.access.clone(),
@@ -213,29 +224,34 @@ impl Controller {
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let (accepted, accept_queue) = channels::accept_queue();
             let tls = self.openflow_tls;
-            let accepting = match tls.clone() {
+            let mut accepting = Tasks::default();
+            match tls.clone() {
                 Some(tls) => {
-                    let handshakes = channels::start_handshakes(tls, accepted)?;
-                    spawn_local(channels::accept(switches, handshakes))
+                    let handshakes = channels::start_handshakes(&mut tasks, tls, accepted)?;
+                    accepting.spawn("accept", channels::accept(engine.clone(), switches, handshakes));
                 }
-                None => spawn_local(channels::accept(switches, accepted)),
-            };
-            if let Some(tls) = tls.clone() {
-                spawn_local(openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
+                None => accepting.spawn("accept", channels::accept(engine.clone(), switches, accepted)),
             }
-            let channels = spawn_local(Channels::new(engine.clone(), accept_queue, tls)?.serve());
-            spawn_local(tick(engine.clone()));
-            spawn_local(policy::follow(engine.clone(), self.policy));
-            spawn_local(access::follow(self.access.tls.clone()));
-            spawn_local(http::answer(engine.clone(), questions));
+            if let Some(tls) = tls.clone() {
+                tasks.spawn("certificates", openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
+            }
+            ovsdb::start(&mut tasks, engine.clone(), self.ovsdb)?;
+            tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
+            tasks.spawn("tick", tick(engine.clone()));
+            tasks.spawn("policy", policy::follow(engine.clone(), self.policy));
+            tasks.spawn("http-certificate", access::follow(self.access.tls.clone()));
+            tasks.spawn("answers", http::answer(engine.clone(), questions));
             tokio::select! {
                 () = stop => {}
-                error = channels => return Err(error.unwrap_or_else(io::Error::other).into()),
+                ended = tasks.ended() => return Err(ended.into()),
+                ended = accepting.ended() => return Err(ended.into()),
             }
             info!("stopping");
-            accepting.abort();
-            drain(&engine).await;
-            Ok(())
+            drop(accepting);
+            tokio::select! {
+                () = drain(&engine) => Ok(()),
+                ended = tasks.ended() => Err(ended.into()),
+            }
         })
     }
 

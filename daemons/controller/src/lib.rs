@@ -17,11 +17,14 @@ mod log;
 mod notices;
 mod openflow_tls;
 mod outstanding_rules;
+mod ovsdb;
 mod peer_limit;
 mod policy;
+mod rate;
 mod state_copy;
 mod switch_access;
 mod switch_metadata;
+mod tasks;
 mod testbed;
 mod token_table;
 
@@ -33,8 +36,10 @@ pub use http::{Playback, SavedRun, path_set};
 pub use openflow_tls::{
     IdentityFileError, OpenFlowTls, OpenFlowTlsError, SwitchIdentities, TlsMode, TlsModeError,
 };
+pub use ovsdb::{OvsdbAddress, OvsdbAddressError};
 pub use policy::{PolicyFile, PolicyFileError};
 pub use switch_access::{AllowedSwitch, AllowedSwitchError, SWITCHES_PER_ADDRESS, SwitchAccess};
 pub use switch_metadata::{SwitchMetadata, SwitchMetadataMap};
+pub use tasks::{TaskError, current_task};
 pub use testbed::{Testbed, TestbedError};
 pub use token_table::TokenFileError;

@@ -1,6 +1,7 @@
 //! Connections by the address and the network that they come from, so that nobody takes the places of others.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 
 /// The most connections of each kind of origin.
@@ -30,6 +31,8 @@ pub(crate) enum PeerLimitError {
 /// Connections, counted by address and by prefix.
 #[derive(Debug)]
 pub(crate) struct PeerCounts {
+    /// Decides between equals, so that nobody knows whose address loses.
+    order: RandomState,
     limits: PeerLimits,
     addresses: BTreeMap<IpAddr, usize>,
     prefixes: BTreeMap<IpAddr, usize>,
@@ -37,8 +40,14 @@ pub(crate) struct PeerCounts {
 }
 
 impl PeerCounts {
-    pub(crate) const fn new(limits: PeerLimits) -> Self {
-        Self { limits, addresses: BTreeMap::new(), prefixes: BTreeMap::new(), total: 0 }
+    pub(crate) fn new(limits: PeerLimits) -> Self {
+        Self {
+            order: RandomState::new(),
+            limits,
+            addresses: BTreeMap::new(),
+            prefixes: BTreeMap::new(),
+            total: 0,
+        }
     }
 
     /// Whether one more connection from this address is within the limits; the narrowest that it would exceed.
@@ -74,7 +83,7 @@ impl PeerCounts {
     }
 
     /// The address that should give up a connection, so that one from `from` has a place in spite of `error`: the one with
-    /// the most of them.
+    /// the most of them. Of several, the one whose network has the most, then `from` itself, then any.
     pub(crate) fn heaviest(&self, from: IpAddr, error: PeerLimitError) -> Option<IpAddr> {
         let from = from.to_canonical();
         let competes = |address: &IpAddr| match error {
@@ -83,7 +92,11 @@ impl PeerCounts {
             PeerLimitError::Total(_) => true,
         };
         let rivals = self.addresses.iter().filter(|(address, _)| competes(address));
-        rivals.max_by_key(|(_, count)| **count).map(|(address, _)| *address)
+        let of_network = |address| self.prefixes.get(&prefix(address)).copied().unwrap_or(0);
+        let weight = |(address, count): &(&IpAddr, &usize)| {
+            (**count, of_network(**address), **address == from, self.order.hash_one(address))
+        };
+        rivals.max_by_key(weight).map(|(address, _)| *address)
     }
 }
 
@@ -152,6 +165,26 @@ mod tests {
         assert_eq!(heaviest(PeerLimitError::Address(4)), Some(newcomer));
         assert_eq!(heaviest(PeerLimitError::Prefix(8)), Some(ip("10.0.0.1")));
         assert_eq!(heaviest(PeerLimitError::Total(20)), Some(ip("127.0.0.1")));
+    }
+
+    #[test]
+    fn of_equals_the_crowded_network_gives_way_and_then_the_newcomer() {
+        let mut counts = PeerCounts::new(LIMITS);
+        for from in ["10.0.0.1", "10.0.0.2", "192.0.2.7", "192.0.3.1"] {
+            connect(&mut counts, from, 2);
+        }
+        let heaviest = |from| counts.heaviest(ip(from), PeerLimitError::Total(20));
+        assert!(heaviest("192.0.3.1").is_some_and(|it| prefix(it) == ip("10.0.0.0")));
+        assert_eq!(heaviest("10.0.0.1"), Some(ip("10.0.0.1")), "whoever comes again gives up its own");
+        // Which of strangers loses differs from run to run, so that no address always does.
+        let loses = |_| {
+            let mut counts = PeerCounts::new(LIMITS);
+            connect(&mut counts, "10.0.0.1", 1);
+            connect(&mut counts, "192.0.2.7", 1);
+            counts.heaviest(ip("198.51.100.1"), PeerLimitError::Total(20))
+        };
+        let losers: std::collections::BTreeSet<_> = (0..64).map(loses).collect();
+        assert_eq!(losers.len(), 2);
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub(crate) async fn follow(engine: Shared, file: Option<PolicyFile>) {
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
         Err(error) => {
-            return error!(%error, "cannot install a handler for SIGHUP: the policy will not be reloaded");
+            error!(%error, "cannot install a handler for SIGHUP: the policy will not be reloaded");
+            return std::future::pending().await;
         }
     };
     while hangups.recv().await.is_some() {

@@ -1,5 +1,8 @@
 //! OpenFlow connections with controllers, incoming and outgoing.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +18,7 @@ use tracing::{info, warn};
 use crate::error::EdgeError;
 use crate::liveness::{Liveness, Step};
 use crate::options::ControllerOption;
-use crate::poller::{Poller, Token};
+use crate::poller::{Interest, Poller, Token};
 use crate::tls::Tls;
 
 /// The interval of attempts to connect to a controller.
@@ -24,6 +27,8 @@ const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_INCOMING: usize = 32;
 /// The interval at which silent connections are looked for.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Bytes that a peer may leave unread before nothing more of it is read or answered. One answer may exceed it.
+const MAX_UNSENT: usize = 1 << 20;
 /// Bytes read at a time.
 const READ_CHUNK: usize = 64 << 10;
 
@@ -50,8 +55,10 @@ struct Channel {
     stream: Transport,
     peer: SocketAddr,
     unread: Vec<u8>,
-    /// Whether the poller reports when it can be written to.
-    blocked: bool,
+    /// Whether messages in `unread` wait until the peer has read what it asked for.
+    paused: bool,
+    /// What the poller reports of it.
+    interest: Interest,
     /// Whether the peer has connected to a listener.
     incoming: bool,
     liveness: Liveness,
@@ -115,15 +122,13 @@ impl Channels {
     /// Connects to the controllers without a connection.
     pub(crate) fn connect(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
         for index in 0..self.targets.len() {
-            let target = &self.targets[index];
-            if target.channel.is_some() || target.retry > now {
-                continue;
-            }
-            let controller = target.controller;
+            let due = self.targets.get(index).filter(|it| it.channel.is_none() && it.retry <= now);
+            let Some(controller) = due.map(|target| target.controller) else { continue };
             let stream = self.open(controller).ok();
             let channel = stream.and_then(|stream| self.add(now, stream, controller.address, poller, switch));
-            self.targets[index].channel = channel;
-            self.targets[index].retry = now + RECONNECT_INTERVAL;
+            if let Some(target) = self.targets.get_mut(index) {
+                (target.channel, target.retry) = (channel, now + RECONNECT_INTERVAL);
+            }
         }
     }
 
@@ -180,17 +185,19 @@ impl Channels {
         poller.add(&stream, Token::Channel(number), true).ok()?;
         switch.connect(ConnectionId(number));
         let (unread, liveness) = (Vec::new(), Liveness::open(now));
-        let channel = Channel { stream, peer, unread, blocked: true, incoming: false, liveness };
+        let interest = Interest { read: true, write: true };
+        let channel = Channel { stream, peer, unread, paused: false, interest, incoming: false, liveness };
         self.channels.insert(number, channel);
         Some(number)
     }
 
     /// Reads from a controller.
     pub(crate) fn serve(&mut self, number: u32, now: Time, switch: &mut Switch) {
-        let Some(channel) = self.channels.get_mut(&number) else { return };
-        if let Err(error) =
-            channel.read(now, |message| switch.handle_message(now, ConnectionId(number), message))
-        {
+        let Some(channel) = self.channels.get_mut(&number).filter(|channel| channel.interest.read) else {
+            return;
+        };
+        let read = channel.read().and_then(|()| channel.handle(now, number, switch));
+        if let Err(error) = read {
             self.end(number, now, switch, &error);
         }
     }
@@ -199,15 +206,14 @@ impl Channels {
     pub(crate) fn flush(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
         let mut ended = Vec::new();
         for (number, channel) in &mut self.channels {
-            let Some(bytes) = switch.poll_bytes(ConnectionId(*number)) else { continue };
-            if let Err(error) = channel.write(bytes) {
+            if let Err(error) = channel.flush(now, *number, switch) {
                 ended.push((*number, error));
                 continue;
             }
-            let blocked = channel.stream.wants_write(!bytes.is_empty());
-            if blocked != channel.blocked {
-                channel.blocked = blocked;
-                poller.change(&channel.stream, Token::Channel(*number), blocked);
+            let interest = channel.wants(switch.unsent(ConnectionId(*number)));
+            if interest != channel.interest {
+                channel.interest = interest;
+                poller.change(&channel.stream, Token::Channel(*number), interest);
             }
         }
         ended.into_iter().for_each(|(number, error)| self.end(number, now, switch, &error));
@@ -241,31 +247,54 @@ impl Target {
 }
 
 impl Channel {
-    fn read(&mut self, now: Time, mut handle: impl FnMut(&[u8])) -> io::Result<()> {
+    /// What to wait for. A peer that does not read is not read from, until it does.
+    fn wants(&self, unsent: usize) -> Interest {
+        let write = self.paused || self.stream.wants_write(unsent > 0);
+        Interest { read: !self.paused && unsent < MAX_UNSENT, write }
+    }
+
+    fn read(&mut self) -> io::Result<()> {
         let start = self.unread.len();
         self.unread.resize(start + READ_CHUNK, 0);
         let result = self.stream.read(self.unread.get_mut(start..).unwrap_or_default());
         self.unread.truncate(start + result.as_ref().map_or(0, |length| *length));
         match result {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => return Ok(()),
-            Err(error) => return Err(error),
-            Ok(_) => {}
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Ok(()),
         }
+    }
+
+    /// Handles the messages that have arrived, as long as their answers are read.
+    fn handle(&mut self, now: Time, number: u32, switch: &mut Switch) -> io::Result<()> {
         let mut rest = self.unread.as_slice();
+        self.paused = false;
         while let Some(length) = frame_length(rest).map_err(io::Error::other)? {
+            if switch.unsent(ConnectionId(number)) >= MAX_UNSENT {
+                self.paused = true;
+                break;
+            }
             let (message, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
             if !self.liveness.has_greeted() {
                 info!(peer = %self.peer, "a controller has connected");
             }
             self.liveness.handle_message(now);
-            handle(message);
+            switch.handle_message(now, ConnectionId(number), message);
             rest = after;
         }
-        let done = self.unread.len() - rest.len();
+        let done = self.unread.len().saturating_sub(rest.len());
         self.unread.drain(..done);
         Ok(())
+    }
+
+    /// Writes what waits, and handles messages that waited for it.
+    fn flush(&mut self, now: Time, number: u32, switch: &mut Switch) -> io::Result<()> {
+        if let Some(bytes) = switch.poll_bytes(ConnectionId(number)) {
+            self.write(bytes)?;
+        }
+        if self.paused { self.handle(now, number, switch) } else { Ok(()) }
     }
 
     fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {

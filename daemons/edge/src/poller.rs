@@ -40,6 +40,15 @@ impl Token {
     }
 }
 
+/// What the poller reports of a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Interest {
+    /// That it can be read.
+    pub(crate) read: bool,
+    /// That it can be written to.
+    pub(crate) write: bool,
+}
+
 /// Waits for descriptors with a timeout to the nanosecond.
 pub(crate) struct Poller {
     epoll: OwnedFd,
@@ -54,20 +63,15 @@ impl Poller {
     }
 
     pub(crate) fn add(&self, source: impl AsFd, token: Token, writes: bool) -> Result<(), EdgeError> {
-        let flags = Self::flags(writes);
+        let flags = Interest { read: true, write: writes }.flags();
         let added = epoll::add(&self.epoll, source, EventData::new_u64(token.encode()), flags);
         added.map_err(|error| EdgeError::system("adding to an epoll instance", error))
     }
 
-    /// Sets whether the poller reports that a source can be written to.
-    pub(crate) fn change(&self, source: impl AsFd, token: Token, writes: bool) {
-        let flags = Self::flags(writes);
+    /// Sets what the poller reports of a source.
+    pub(crate) fn change(&self, source: impl AsFd, token: Token, interest: Interest) {
         // Reading from a source that is gone shows it.
-        let _ = epoll::modify(&self.epoll, source, EventData::new_u64(token.encode()), flags);
-    }
-
-    fn flags(writes: bool) -> EventFlags {
-        if writes { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN }
+        let _ = epoll::modify(&self.epoll, source, EventData::new_u64(token.encode()), interest.flags());
     }
 
     /// The ready sources; returns after `timeout` at the latest.
@@ -80,6 +84,14 @@ impl Poller {
             Err(error) => return Err(EdgeError::system("waiting for frames", error)),
         }
         Ok(self.events.iter().map(|event| Token::decode(event.data.u64())).collect())
+    }
+}
+
+impl Interest {
+    fn flags(self) -> EventFlags {
+        let read = if self.read { EventFlags::IN } else { EventFlags::empty() };
+        let write = if self.write { EventFlags::OUT } else { EventFlags::empty() };
+        read | write
     }
 }
 

@@ -6,6 +6,9 @@
 //!
 //! Not included: which peer may do what ([`PeerCertificate`] says who it is), timeouts, and HTTPS.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 mod certificate;
 mod credentials;
 mod failure;

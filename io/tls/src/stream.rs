@@ -122,7 +122,8 @@ impl TlsStream {
             return Ok(left_over);
         }
         // Of an earlier read, at most a record is left to decrypt: with it, the plain text fits into its part.
-        let (plain, cipher) = room.split_at_mut(room.len() - (room.len() - MAX_RECORD) / 2);
+        let (plain, cipher) =
+            room.split_at_mut(room.len().saturating_sub(room.len().saturating_sub(MAX_RECORD) / 2));
         let received = match self.socket.read(cipher)? {
             0 => return Ok(0),
             received => received,
@@ -131,22 +132,23 @@ impl TlsStream {
     }
 
     fn decrypt(&mut self, mut cipher: &[u8], plain: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
+        let mut filled = 0_usize;
         while !cipher.is_empty() && !self.closed {
             self.connection.read_tls(&mut cipher)?;
             self.process()?;
-            filled += self.take_plaintext(plain.get_mut(filled..).unwrap_or_default())?;
+            let taken = self.take_plaintext(plain.get_mut(filled..).unwrap_or_default())?;
+            filled = filled.saturating_add(taken);
         }
         if filled == 0 && !self.closed { Err(ErrorKind::WouldBlock.into()) } else { Ok(filled) }
     }
 
     fn take_plaintext(&mut self, mut room: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
+        let mut filled = 0_usize;
         while !room.is_empty() {
             match self.connection.reader().read(room) {
                 Ok(0) => break,
                 Ok(length) => {
-                    filled += length;
+                    filled = filled.saturating_add(length);
                     room = room.get_mut(length..).unwrap_or_default();
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,

@@ -1,6 +1,7 @@
 //! Capture files (pcap, pcapng) as a sequence of packets.
 
 use std::io::Read;
+use std::num::NonZero;
 
 use pcap_parser::pcapng::Block;
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
@@ -85,7 +86,7 @@ impl CaptureFile {
         match trouble {
             Trouble::Incomplete => {}
             Trouble::TooSmall if self.capacity < MAX_BUFFER => {
-                self.capacity *= 2;
+                self.capacity = self.capacity.saturating_mul(2);
                 self.reader.grow(self.capacity);
             }
             _ => return Err(damaged),
@@ -171,8 +172,9 @@ impl Interface {
     }
 
     fn time(&self, units: u64) -> Timestamp {
-        let seconds = (units / self.per_second).saturating_add_signed(self.offset);
-        Timestamp::new(seconds, units % self.per_second, self.per_second)
+        let per_second = NonZero::new(self.per_second).unwrap_or(NonZero::<u64>::MIN);
+        let seconds = (units / per_second).saturating_add_signed(self.offset);
+        Timestamp::new(seconds, units % per_second, per_second.get())
     }
 }
 

@@ -154,7 +154,7 @@ impl Framing {
     /// Bounds the searched bytes.
     fn shed(&mut self) {
         if self.buffer.len() > MAX_SEARCHED {
-            self.take(self.buffer.len() - MAX_SEARCHED / 2);
+            self.take(self.buffer.len().saturating_sub(MAX_SEARCHED / 2));
             let offset = self.offset;
             if let Some(search) = &mut self.search {
                 search.segments.retain(|segment| *segment >= offset);

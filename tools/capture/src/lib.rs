@@ -12,6 +12,9 @@
 //! assert!(matches!(read, Err(CaptureError::File(FileError::NotACapture))));
 //! ```
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 mod connections;
 mod file;
 mod framing;
@@ -84,10 +87,10 @@ pub fn read<E>(
     let mut connections = Connections::default();
     let mut summary = Summary::default();
     let cut = file.each(|packet| {
-        summary.packets += 1;
+        summary.packets = summary.packets.saturating_add(1);
         match Segment::read(packet) {
             Ok(Some(segment)) if segment.concerns(ports) => {
-                summary.segments += 1;
+                summary.segments = summary.segments.saturating_add(1);
                 connections.receive(&segment, packet.time, &mut take).map_err(CaptureError::Taker)?;
             }
             Ok(_) => {}
@@ -102,10 +105,10 @@ pub fn read<E>(
 impl Summary {
     fn count(&mut self, error: SegmentError) {
         match error {
-            SegmentError::Fragment => self.fragments += 1,
+            SegmentError::Fragment => self.fragments = self.fragments.saturating_add(1),
             SegmentError::LinkType(link) => {
                 let count = self.unknown_link.map_or(0, |(_, count)| count);
-                self.unknown_link = Some((link, count + 1));
+                self.unknown_link = Some((link, count.saturating_add(1)));
             }
         }
     }

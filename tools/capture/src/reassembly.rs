@@ -61,7 +61,8 @@ impl Reassembly {
         let place = self.place(seq);
         let waiting = self.waiting.entry(place).or_default();
         if waiting.len() < new.len() {
-            self.waiting_bytes += new.len() - waiting.len();
+            let more = new.len().saturating_sub(waiting.len());
+            self.waiting_bytes = self.waiting_bytes.saturating_add(more);
             *waiting = new.to_vec();
         }
     }
@@ -89,10 +90,10 @@ impl Reassembly {
                 return self.wait_or_skip(start, bytes);
             }
             self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes.len());
-            let known = usize::try_from(self.position - start).unwrap_or(usize::MAX);
+            let known = usize::try_from(self.position.saturating_sub(start)).unwrap_or(usize::MAX);
             if known < bytes.len() {
                 bytes.drain(..known);
-                self.position += bytes.len() as u64;
+                self.position = self.position.saturating_add(bytes.len() as u64);
                 return Some(Piece::Bytes(bytes));
             }
         }
@@ -111,7 +112,7 @@ impl Reassembly {
     }
 
     fn skip_to(&mut self, position: u64) -> Piece {
-        let missing = position - self.position;
+        let missing = position.saturating_sub(self.position);
         self.position = position;
         Piece::Missing(missing)
     }

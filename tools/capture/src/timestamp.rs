@@ -16,8 +16,9 @@ impl Timestamp {
     ///
     /// Saturates. Without units in a second, the units are seconds.
     pub fn new(seconds: u64, units: u64, per_second: u64) -> Self {
-        let nanos = u128::from(units) * u128::from(NANOS) / u128::from(per_second.max(1));
-        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        let nanos = u128::from(units).saturating_mul(u128::from(NANOS));
+        let nanos = nanos.checked_div(per_second.max(1).into()).and_then(|nanos| u64::try_from(nanos).ok());
+        let nanos = nanos.unwrap_or(u64::MAX);
         Self(seconds.saturating_mul(NANOS).saturating_add(nanos))
     }
 }
@@ -38,6 +39,7 @@ impl Serialize for Timestamp {
 }
 
 /// Year, month and day of a number of days since 1970-01-01. Hinnant's `civil_from_days`.
+#[cfg_attr(not(test), expect(clippy::arithmetic_side_effects, reason = "a u64 of nanoseconds has few days"))]
 fn date(days: u64) -> (u64, u64, u64) {
     // Years begin in March, so that the leap day is the last of them; eras are of 400 years.
     let days = days + 719_468;

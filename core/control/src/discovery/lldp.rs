@@ -4,6 +4,9 @@
 //! port has shown a host. Two hosts that have never sent anything else can still relay frames and imitate a
 //! link: see docs/security.md.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 use braid_packet::lldp::{LldpError, LldpProbe};
 use braid_topology::Link;
 use braid_types::{PortNo, SwitchPort, Time};
@@ -84,7 +87,7 @@ impl Discovery {
             return Err(Threat::ReplayedProbe { of: src });
         }
         if is_late {
-            cx.counters.lldp_refused += 1;
+            cx.counters.lldp_refused = cx.counters.lldp_refused.saturating_add(1);
             return Ok(false);
         }
         (state.sent_and_heard, state.unheard_probes) = (Some(sent_at), 0);

@@ -1,5 +1,8 @@
 //! Rules as switches describe them: the inverse of [`encode`](super::encode).
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use braid_openflow::{

@@ -100,7 +100,7 @@ pub enum DiscardReason {
 
 fn version(wire: u8) -> String {
     match wire {
-        0x01..=0x06 => format!("1.{}", wire - 1),
+        0x01..=0x06 => format!("1.{}", wire.saturating_sub(1)),
         _ => format!("version {wire:#04x}"),
     }
 }

@@ -2,14 +2,14 @@
 
 use braid_openflow::{
     Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
-    HelloFailedCode, MaxLen, Message, MultipartReply, ReplyBody, RequestBody, Role, SwitchConfig, VERSION,
-    Xid,
+    HelloFailedCode, MaxLen, Message, MultipartReply, Port, ReplyBody, RequestBody, Role, SwitchConfig,
+    VERSION, Xid,
 };
 
 use braid_types::DatapathId;
 
 use super::answers::{Answers, Part};
-use super::ports::{Ports, port_status};
+use super::ports::{PortLiveness, Ports, is_live, port_status};
 use super::reading::{METER_XIDS, Reading};
 use super::{DiscardReason, SessionError, SessionLimits};
 use crate::event::{PortStatus, SwitchPorts};
@@ -31,7 +31,9 @@ pub(super) struct Handshake {
     answers: Answers,
     features: Option<(DatapathId, u8)>,
     description: String,
-    ports: Ports<PortStatus>,
+    /// With whether each is called live.
+    ports: Ports<(PortStatus, bool)>,
+    liveness: PortLiveness,
     all_ports: bool,
     /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
@@ -76,6 +78,7 @@ impl Handshake {
             features: None,
             description: String::new(),
             ports: Ports::new(limits.ports),
+            liveness: PortLiveness::UNKNOWN,
             all_ports: false,
             failover_groups: 0,
             reading: None,
@@ -119,7 +122,10 @@ impl Handshake {
                 Part::Unasked => {}
                 part => self.note(reply, part == Part::Last)?,
             },
-            Message::PortStatus(status) => self.ports.update(status, port_status)?,
+            Message::PortStatus(status) => {
+                self.liveness.note(&status.desc);
+                self.ports.update(status, described)?;
+            }
             Message::RoleReply(role) if role.role != ControllerRole::Master => {
                 return Err(SessionError::NotMaster { role: format!("{:?}", role.role) });
             }
@@ -142,7 +148,8 @@ impl Handshake {
             }
             ReplyBody::PortDesc(ports) => {
                 for port in ports.iter() {
-                    self.ports.set(port.port_no, port_status(&port))?;
+                    self.liveness.note(&port);
+                    self.ports.set(port.port_no, described(&port))?;
                 }
                 self.all_ports |= is_last;
             }
@@ -161,14 +168,24 @@ impl Handshake {
         self.unusable
     }
 
+    /// What is known of the liveness of ports.
+    pub(super) const fn liveness(&self) -> PortLiveness {
+        self.liveness
+    }
+
     fn finish(&mut self) -> Option<SwitchPorts> {
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
         let failover_groups = self.failover_groups;
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
+        let ports = ports.into_iter().map(|(port, is_live)| self.liveness.judge(port, is_live)).collect();
         Some(SwitchPorts { dpid, tables, description, ports, failover_groups, installed: found.ok() })
     }
+}
+
+fn described(port: &Port<'_>) -> (PortStatus, bool) {
+    (port_status(port), is_live(port))
 }
 
 /// Replies with an error to a malformed message.

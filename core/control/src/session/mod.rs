@@ -5,6 +5,9 @@
 //!    └────────────────┴── error, silence ──▶ closed by the caller ◀─────────────────────┘
 //! ```
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
 mod answers;
 mod echo;
 mod error;
@@ -165,7 +168,7 @@ impl Session {
             }
             State::Handshake(handshake) => {
                 let Some(switch) = handshake.handle(xid, &message, length, out)? else { return Ok(None) };
-                let up = Up::new(&switch, handshake.unusable(), self.limits);
+                let up = Up::new(&switch, handshake, self.limits);
                 self.state = State::Up(Box::new(up));
                 Ok(Some(SessionEvent::Up(switch)))
             }
@@ -184,7 +187,7 @@ impl Session {
     /// The caller could not listen for this long: that was no silence of the switch.
     pub fn note_stall(&mut self, now: Time, stall: Duration) {
         self.heard_at = (self.heard_at + stall).min(now);
-        let latest = self.connected_at + self.limits.handshake * MAX_HANDSHAKE_EXTENSION;
+        let latest = self.connected_at + self.limits.handshake.saturating_mul(MAX_HANDSHAKE_EXTENSION);
         self.opened_at = (self.opened_at + stall).min(now).min(latest);
     }
 

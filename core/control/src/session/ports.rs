@@ -55,7 +55,39 @@ impl<T> Ports<T> {
     }
 }
 
-/// A port as a switch describes it.
+/// Whether a switch says which of its ports are live: it has said so of one.
+///
+/// A port with a carrier that such a switch does not call live is one whose other end is not heard, as BFD finds out
+/// (RFC 5880): fast-failover groups avoid it. Other switches never set the bit. OpenFlow 1.3.5 §7.2.1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortLiveness {
+    is_reported: bool,
+}
+
+impl PortLiveness {
+    pub(super) const UNKNOWN: Self = Self { is_reported: false };
+
+    pub(super) fn note(&mut self, port: &Port<'_>) {
+        self.is_reported |= port.port_no.is_physical() && is_live(port);
+    }
+
+    /// A port as the switch describes it, up if it can be used.
+    pub(super) fn status(self, port: &Port<'_>) -> PortStatus {
+        self.judge(port_status(port), is_live(port))
+    }
+
+    /// A described port, up if it can be used.
+    pub(super) const fn judge(self, mut port: PortStatus, is_live: bool) -> PortStatus {
+        port.up &= is_live || !self.is_reported;
+        port
+    }
+}
+
+pub(super) fn is_live(port: &Port<'_>) -> bool {
+    port.state.contains(PortState::LIVE)
+}
+
+/// A port, up if it has a carrier.
 pub(super) fn port_status(port: &Port<'_>) -> PortStatus {
     PortStatus {
         port: port.port_no,

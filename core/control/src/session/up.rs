@@ -12,7 +12,8 @@ use braid_types::{DatapathId, Time};
 
 use super::answers::{Answers, Part};
 use super::echo::EchoTimer;
-use super::ports::{Ports, port_status};
+use super::handshake::Handshake;
+use super::ports::{PortLiveness, Ports};
 use super::{DiscardReason, SessionError, SessionEvent, SessionLimits};
 use crate::cookie::Cookie;
 use crate::event::{Event, SwitchPorts};
@@ -26,16 +27,18 @@ pub(super) struct Up {
     unusable: Option<DiscardReason>,
     echoes: EchoTimer,
     ports: Ports<()>,
+    liveness: PortLiveness,
     answers: Answers,
 }
 
 impl Up {
-    pub(super) fn new(switch: &SwitchPorts, unusable: Option<DiscardReason>, limits: SessionLimits) -> Self {
+    pub(super) fn new(switch: &SwitchPorts, handshake: &Handshake, limits: SessionLimits) -> Self {
         Self {
             dpid: switch.dpid,
-            unusable,
+            unusable: handshake.unusable(),
             echoes: EchoTimer::default(),
             ports: Ports::of(limits.ports, switch.ports.iter().map(|port| port.port)),
+            liveness: handshake.liveness(),
             answers: Answers::new(limits),
         }
     }
@@ -66,7 +69,10 @@ impl Up {
         length: usize,
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         match &message {
-            Message::PortStatus(status) => self.ports.update(status, |_| ())?,
+            Message::PortStatus(status) => {
+                self.ports.update(status, |_| ())?;
+                self.liveness.note(&status.desc);
+            }
             Message::MultipartReply(reply) if self.answers.take(xid, reply, length)? == Part::Unasked => {
                 return Ok(None);
             }
@@ -79,15 +85,15 @@ impl Up {
                 let echo = |sent_at| SessionEvent::Other(Event::Echo { dpid, sent_at });
                 self.echoes.answered(&reply).map(echo)
             }
-            message => event(dpid, xid, message).map(SessionEvent::Other),
+            message => event(dpid, xid, message, self.liveness).map(SessionEvent::Other),
         })
     }
 }
 
-fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'a>> {
+fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>, liveness: PortLiveness) -> Option<Event<'a>> {
     match message {
         Message::PacketIn(packet) => packet_in(dpid, &packet),
-        Message::PortStatus(status) => Some(port_event(dpid, &status)),
+        Message::PortStatus(status) => Some(port_event(dpid, &status, liveness)),
         Message::BarrierReply => Some(Event::Barrier { dpid, token: xid.0 }),
         Message::FlowRemoved(flow) => flow_removed(dpid, &flow),
         Message::MultipartReply(reply) => counters(dpid, &reply),
@@ -106,10 +112,10 @@ fn flow_removed(dpid: DatapathId, flow: &FlowRemoved<'_>) -> Option<Event<'stati
     timed_out.then_some(Event::FlowRemoved { dpid, cookie: Cookie(flow.cookie.0), bytes: flow.byte_count })
 }
 
-fn port_event(dpid: DatapathId, status: &PortStatusMsg<'_>) -> Event<'static> {
+fn port_event(dpid: DatapathId, status: &PortStatusMsg<'_>, liveness: PortLiveness) -> Event<'static> {
     match status.reason {
         PortReason::Delete => Event::PortGone { dpid, port: status.desc.port_no },
-        _ => Event::PortUp { dpid, port: port_status(&status.desc) },
+        _ => Event::PortUp { dpid, port: liveness.status(&status.desc) },
     }
 }
 

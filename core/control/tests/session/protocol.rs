@@ -284,3 +284,33 @@ fn silence_is_asked_and_then_ends_the_channel() {
     let ended = channel.session.handle_timeout(after(9), &mut channel.sent);
     assert_eq!(ended, Err(SessionError::Silent(Duration::from_secs(9))));
 }
+
+/// Whether the ports of a switch are up that describes them like this, after a port-status of the first like that.
+fn up_after(described: &[PortState], then: PortState) -> Vec<bool> {
+    let mut channel = Channel::greeted();
+    channel.tell(&features(254, 0)).expect("fine");
+    let described: Vec<_> = (1..).zip(described).map(|(number, state)| port(number, *state)).collect();
+    channel.tell(&ports(&described, MultipartFlags::NONE)).expect("fine");
+    channel.tell(&role(ControllerRole::Master)).expect("fine");
+    let [flows, groups] = nothing_found();
+    channel.tell(&groups).expect("fine");
+    let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&flows) else {
+        panic!("the handshake is not done")
+    };
+    let mut up: Vec<_> = switch.ports.iter().map(|port| port.up).collect();
+    let changed = PortStatus { reason: PortReason::Modify, desc: port(1, then) };
+    match channel.tell(&Message::PortStatus(changed)) {
+        Ok(Some(SessionEvent::Other(Event::PortUp { port, .. }))) => up.push(port.up),
+        other => panic!("no event: {other:?}"),
+    }
+    up
+}
+
+#[test]
+fn a_port_that_is_not_live_is_down_where_the_switch_says_which_are() {
+    let (live, silent, down) = (PortState::LIVE, PortState::NONE, PortState::LINK_DOWN);
+    assert_eq!(up_after(&[live, live], silent), [true, true, false], "BFD has lost the other end");
+    assert_eq!(up_after(&[silent, live], live), [false, true, true], "and finds it again");
+    assert_eq!(up_after(&[silent, silent], silent), [true; 3], "the switch knows no liveness");
+    assert_eq!(up_after(&[silent, down], down), [true, false, false]);
+}

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::error::{DecodeError, EncodeError, Part};
 use crate::id::{ExperimenterId, MeterId};
+use crate::message::MeterModFailedCode;
 use crate::wire::{Bytes, List, Prefixed, Reader, Wire, wire_enum, wire_flags, wire_struct, zeros};
 
 wire_struct! {
@@ -17,6 +18,23 @@ wire_struct! {
         pub meter_id: MeterId,
         /// Its bands.
         pub bands: List<'a, MeterBand<'a>>,
+    }
+}
+
+impl MeterMod<'_> {
+    /// Why a switch must refuse it whatever meters it has: the command or a band is unknown, or its rates are in two units.
+    /// OpenFlow 1.3.5 §7.3.4.4.
+    ///
+    /// Decoding takes such a message, as it takes all that can be read.
+    pub fn refusal(&self) -> Option<MeterModFailedCode> {
+        const UNITS: MeterFlags = MeterFlags(MeterFlags::KBPS.0 | MeterFlags::PKTPS.0);
+        let is_known = |band: MeterBand<'_>| !matches!(band, MeterBand::Unknown { .. });
+        match self.command {
+            MeterModCommand::Unknown(_) => Some(MeterModFailedCode::BadCommand),
+            MeterModCommand::Delete => None,
+            _ if self.flags.contains(UNITS) => Some(MeterModFailedCode::BadFlags),
+            _ => (!self.bands.iter().all(is_known)).then_some(MeterModFailedCode::BadBand),
+        }
     }
 }
 

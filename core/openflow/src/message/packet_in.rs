@@ -43,7 +43,7 @@ impl PacketIn<'_> {
         let is_packet_in = MessageType::from(*message.get(1)?) == MessageType::PacketIn;
         let length = u16::from_be_bytes(*message.get(MATCH + 2..)?.first_chunk()?);
         let filled = usize::from(length).next_multiple_of(8);
-        message.get(MATCH + filled + PAD..).filter(|_| is_packet_in)
+        message.get(filled.checked_add(MATCH + PAD)?..).filter(|_| is_packet_in)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Coalescing of successive TCP segments of one flow into a GSO packet, as a receiver's GRO does. TSO reverses it.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 use super::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
 
 /// The greatest number of segments of a GSO packet.

@@ -1,5 +1,8 @@
 //! Fragmentation of IPv4 packets that are too big and whose senders allow it. RFC 791 §3.2.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::segmentation::{cut_datagrams, cut_segments};
 use crate::packets::{Packet, fold, put_ipv4_checksum, sum, u16_at};

@@ -1,5 +1,8 @@
 //! Actions that change a packet. Checksums are updated by difference (RFC 1624), also partial ones for the network card.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 use crate::action::{Act, SetField};
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::{Packet, fold, sum};

@@ -1,5 +1,8 @@
 //! Segmentation of GSO packets of TCP and UDP.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
 

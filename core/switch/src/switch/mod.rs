@@ -132,6 +132,11 @@ impl Switch {
         self.connections.remove(id);
     }
 
+    /// The number of bytes that wait to be sent to a controller.
+    pub fn unsent(&self, id: ConnectionId) -> usize {
+        self.connections.unsent(id)
+    }
+
     /// The bytes to send to a controller; remove those that were sent.
     pub fn poll_bytes(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
         self.connections.output(id)

@@ -1,5 +1,8 @@
 //! Uplinks: interfaces that lead to routers of others, with addresses, neighbours, and tunnels between edges.
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 mod device;
 mod echo;
 mod frame;

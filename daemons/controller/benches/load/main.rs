@@ -90,6 +90,7 @@ fn control(arguments: &[String]) {
         policy: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
+        ovsdb: Vec::new(),
     };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());

@@ -7,11 +7,12 @@ use super::Tls;
 
 /// Reads the certificate and key again at each SIGHUP; invalid files change nothing.
 pub(crate) async fn follow(tls: Option<Tls>) {
-    let Some(tls) = tls else { return };
+    let Some(tls) = tls else { return std::future::pending().await };
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
         Err(error) => {
-            return error!(%error, "cannot install a handler for SIGHUP: the certificate will not be reloaded");
+            error!(%error, "cannot install a handler for SIGHUP: the certificate will not be reloaded");
+            return std::future::pending().await;
         }
     };
     while hangups.recv().await.is_some() {

@@ -7,19 +7,28 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tracing::warn;
 
+use super::refuse;
+use crate::engine::Shared;
+
 /// An accepted connection and its remote address.
 pub(crate) type Accepted = (TcpStream, SocketAddr);
 
 /// Accepted connections in the queue before they are served.
 const MAX_QUEUED_CONNECTIONS: usize = 64;
 
-/// Accepts connections into the queue until the task or the queue's receiver is dropped.
-pub(crate) async fn accept<T: From<Accepted>>(listener: TcpListener, queue: mpsc::Sender<T>) {
+/// Accepts connections into the queue until the task or the queue's receiver is dropped. A connection from an address from
+/// which no switch may join costs no handshake.
+pub(crate) async fn accept<T: From<Accepted>>(engine: Shared, listener: TcpListener, queue: mpsc::Sender<T>) {
     loop {
         let accepted =
             listener.accept().await.and_then(|(stream, address)| Ok((stream.into_std()?, address)));
         match accepted {
             Ok(accepted) => {
+                let admitted = engine.borrow().check_address(accepted.1);
+                if let Err(error) = admitted {
+                    refuse(&mut engine.borrow_mut(), accepted.1, &error.to_string());
+                    continue;
+                }
                 if queue.send(accepted.into()).await.is_err() {
                     return;
                 }

@@ -260,6 +260,13 @@ impl Channel {
         Ok(())
     }
 
+    /// Whether the switch may still be the datapath that it joined as.
+    pub(super) fn check_identity(&self) -> Result<(), ChannelError> {
+        let dpid = self.session.claimed_dpid().filter(|_| self.joined);
+        let (Some(identity), Some(dpid)) = (&self.identity, dpid) else { return Ok(()) };
+        Ok(identity.check_again(dpid)?)
+    }
+
     /// Whether the handshake is done.
     pub(super) const fn has_joined(&self) -> bool {
         self.joined

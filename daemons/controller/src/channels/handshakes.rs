@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use super::outbox::Slot;
 use crate::peer_limit::{PeerCounts, PeerLimits};
 
-/// Handshakes at the same time. A network whose controller restarts has as many as switches.
-const LIMITS: PeerLimits = PeerLimits { address: 256, prefix: 512, loopback: 2_048, total: 2_048 };
+/// OpenFlow handshakes at the same time. A network whose controller restarts has as many as switches.
+pub(super) const LIMITS: PeerLimits = PeerLimits { address: 256, prefix: 512, loopback: 2_048, total: 2_048 };
 
 /// The handshakes that are going on.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(super) struct Place {
 }
 
 impl Handshakes {
-    pub(super) const fn new() -> Self {
-        Self { counts: PeerCounts::new(LIMITS), order: BTreeSet::new(), last: 0 }
+    pub(super) fn new(limits: PeerLimits) -> Self {
+        Self { counts: PeerCounts::new(limits), order: BTreeSet::new(), last: 0 }
     }
 
     /// The connection that has to close before one from this address may begin; `None` if there is room.
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_oldest_handshake_of_the_same_address_gives_way() {
-        let mut handshakes = Handshakes::new();
+        let mut handshakes = Handshakes::new(LIMITS);
         let places: Vec<_> = (0..LIMITS.address).map(|slot| handshakes.begin(ip(1), slot)).collect();
         assert_eq!(handshakes.must_close(ip(1)), Some(0));
         assert_eq!(handshakes.must_close(ip(2)), None);
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn when_all_places_are_taken_whoever_has_most_gives_way() {
-        let mut handshakes = Handshakes::new();
+        let mut handshakes = Handshakes::new(LIMITS);
         // One handshake each of a few, and a flood from many networks.
         handshakes.begin(ip(1), 0);
         for slot in 1..LIMITS.total {

@@ -32,6 +32,11 @@ impl Identity {
         Ok(())
     }
 
+    /// Checks the claim of a switch that has joined, after the files were read again.
+    pub(super) fn check_again(&self, dpid: DatapathId) -> Result<(), ClaimError> {
+        self.tls.check_claim(self.certificate.as_ref(), dpid)
+    }
+
     pub(super) fn note_joined(&self, dpid: DatapathId, address: IpAddr) -> Result<(), ClaimError> {
         let Some(certificate) = &self.certificate else { return Ok(()) };
         self.tls.note_joined(dpid, address, certificate)

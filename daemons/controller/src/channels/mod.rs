@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tracing::warn;
 
-use crate::engine::Shared;
+use crate::engine::{Engine, Shared};
 use crate::openflow_tls::OpenFlowTls;
 use channel::{Channel, ChannelError};
 use handshakes::Handshakes;
@@ -58,6 +58,8 @@ pub(crate) struct Channels {
     engine: Shared,
     accepted: mpsc::Receiver<Incoming>,
     tls: Option<OpenFlowTls>,
+    /// How often the files of TLS had been read when the open connections were last held against them.
+    read_again: u64,
     poller: Poller,
     slots: Vec<Option<Channel>>,
     free: Vec<Slot>,
@@ -95,11 +97,12 @@ impl Channels {
         Ok(Self {
             engine,
             accepted,
+            read_again: tls.as_ref().map_or(0, OpenFlowTls::times_read),
             tls,
             poller: Poller::new()?,
             slots: Vec::new(),
             free: Vec::new(),
-            handshakes: Handshakes::new(),
+            handshakes: Handshakes::new(handshakes::LIMITS),
             filled: Rc::default(),
             due: BTreeSet::new(),
             // Room for left-over messages, or for an incomplete message, and for a read.
@@ -154,6 +157,7 @@ impl Channels {
             self.end_round();
             // After the reads, so that no switch counts as silent because the controller was delayed.
             self.tick();
+            self.check_identities();
         }
         let flushed = self.flush_all();
         Ok(read + flushed > 0 || !self.behind.is_empty())
@@ -227,6 +231,20 @@ impl Channels {
                 self.close(slot, &why);
             } else {
                 self.flush(slot);
+            }
+        }
+    }
+
+    /// Closes the connections of switches that the files give nothing any more, each time that these were read again.
+    fn check_identities(&mut self) {
+        let times = self.tls.as_ref().map_or(0, OpenFlowTls::times_read);
+        if std::mem::replace(&mut self.read_again, times) == times {
+            return;
+        }
+        for slot in 0..self.slots.len() {
+            let channel = self.slots.get(slot).and_then(Option::as_ref);
+            if let Some(Err(why)) = channel.map(Channel::check_identity) {
+                self.close(slot, &why);
             }
         }
     }
@@ -314,12 +332,8 @@ impl Channels {
         }
     }
 
-    /// Closes a connection before it begins.
     fn refuse(&self, address: std::net::SocketAddr, why: &str) {
-        warn!(%address, error = why, "connection closed");
-        let mut engine = self.engine.borrow_mut();
-        engine.note_refused();
-        engine.raise_alarm(address.ip(), Threat::RefusedConnection { why: why.to_owned() }, 1);
+        refuse(&mut self.engine.borrow_mut(), address, why);
     }
 
     fn close(&mut self, slot: Slot, why: &ChannelError) {
@@ -333,4 +347,11 @@ impl Channels {
         let _ = self.poller.remove(&channel.stream);
         channel.close(&mut self.engine.borrow_mut(), why);
     }
+}
+
+/// Closes a connection before it begins.
+fn refuse(engine: &mut Engine, address: std::net::SocketAddr, why: &str) {
+    warn!(%address, error = why, "connection closed");
+    engine.note_refused();
+    engine.raise_alarm(address.ip(), Threat::RefusedConnection { why: why.to_owned() }, 1);
 }

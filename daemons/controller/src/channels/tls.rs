@@ -1,12 +1,11 @@
 //! TLS handshakes of switches, on a thread of their own: a signature takes a millisecond, in which no packet would be answered.
 //!
-//! The number of handshakes, the time and the bytes of each are bounded. Where too many are half-done, the oldest of the
-//! address with the most gives way: an honest one takes milliseconds.
+//! The number of handshakes, the time and the bytes of each are bounded, and how many a network begins a second. Where too
+//! many are half-done, the oldest of the address with the most gives way: an honest one takes milliseconds.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::thread;
 use std::time::Duration;
 
 use braid_tls::{PeerCertificate, Role, TlsStream, Transport, explain};
@@ -18,10 +17,18 @@ use tokio::task::{AbortHandle, JoinSet};
 use tracing::debug;
 
 use super::accept::{Accepted, accept_queue};
+use super::handshakes::{Handshakes, Place};
+use super::outbox::Slot;
+use crate::clock::Clock;
 use crate::openflow_tls::OpenFlowTls;
+use crate::peer_limit::{PeerLimits, prefix};
+use crate::rate::Rates;
+use crate::tasks::Tasks;
 
 /// Handshakes at a time; each has up to some 100 KiB.
-const MAX_HANDSHAKES: usize = 256;
+const LIMITS: PeerLimits = PeerLimits { address: 32, prefix: 64, loopback: 256, total: 256 };
+/// Handshakes a second from one network of other machines, and as many at once: each costs a signature.
+const RATE: u32 = 128;
 /// How much sooner the engine's thread has a core that both want, as before HTTP's.
 const NICE: i32 = 10;
 /// The longest handshake.
@@ -46,6 +53,7 @@ impl From<Accepted> for Incoming {
 
 /// Starts the thread: it takes accepted connections and passes on those whose handshake is done.
 pub(crate) fn start_handshakes(
+    tasks: &mut Tasks,
     tls: OpenFlowTls,
     done: mpsc::Sender<Incoming>,
 ) -> io::Result<mpsc::Sender<Accepted>> {
@@ -56,41 +64,82 @@ pub(crate) fn start_handshakes(
         let _ = nice(NICE);
         runtime.block_on(serve(&tls, queue, &done));
     };
-    thread::Builder::new().name("openflow-tls".to_owned()).spawn(serve)?;
+    tasks.spawn_thread("openflow-tls", serve)?;
     Ok(accepted)
 }
 
 /// Runs handshakes until nobody accepts connections any more.
 async fn serve(tls: &OpenFlowTls, mut queue: mpsc::Receiver<Accepted>, done: &mpsc::Sender<Incoming>) {
-    let mut running = JoinSet::new();
-    let mut order = VecDeque::<(AbortHandle, SocketAddr)>::new();
+    let (mut running, mut admission) = (JoinSet::new(), Admission::new());
     loop {
         tokio::select! {
             accepted = queue.recv() => {
                 let Some((stream, address)) = accepted else { return };
-                order.retain(|(handshake, _)| !handshake.is_finished());
-                if order.len() >= MAX_HANDSHAKES && let Some((oldest, address)) = take_crowding(&mut order) {
-                    oldest.abort();
-                    let why = "its handshake was not done when a newer connection needed the place".to_owned();
+                let refused = |address, why: &str| {
                     // Where this queue is full, there is enough to report.
-                    let _ = done.try_send(Incoming::Refused { address, why });
+                    let _ = done.try_send(Incoming::Refused { address, why: why.to_owned() });
+                };
+                admission.reap();
+                if !admission.is_within_rate(address.ip()) {
+                    refused(address, "its network (/24, /64) begins too many TLS handshakes a second");
+                    continue;
                 }
-                let handshake = running.spawn(admit(tls.clone(), stream, address, done.clone()));
-                order.push_back((handshake, address));
+                if let Some(oldest) = admission.make_room(address.ip()) {
+                    refused(oldest, "its handshake was not done when a newer connection needed the place");
+                }
+                admission.note(running.spawn(admit(tls.clone(), stream, address, done.clone())), address);
             }
             Some(_) = running.join_next() => {}
         }
     }
 }
 
-/// Takes the oldest handshake of the address that has most of them.
-fn take_crowding(order: &mut VecDeque<(AbortHandle, SocketAddr)>) -> Option<(AbortHandle, SocketAddr)> {
-    let mut counts = BTreeMap::<IpAddr, usize>::new();
-    order.iter().for_each(|(_, address)| *counts.entry(address.ip()).or_default() += 1);
-    let most = counts.values().copied().max()?;
-    // Of equally many, the oldest: honest handshakes are short.
-    let oldest = order.iter().position(|(_, address)| counts.get(&address.ip()) == Some(&most))?;
-    order.remove(oldest)
+/// The handshakes that are going on, by address and network.
+struct Admission {
+    clock: Clock,
+    rates: Rates,
+    handshakes: Handshakes,
+    open: BTreeMap<Slot, (AbortHandle, SocketAddr, Place)>,
+    last: Slot,
+}
+
+impl Admission {
+    fn new() -> Self {
+        let (rates, handshakes) = (Rates::new(RATE), Handshakes::new(LIMITS));
+        Self { clock: Clock::start(), rates, handshakes, open: BTreeMap::new(), last: 0 }
+    }
+
+    /// Whether the network of this address may begin one more now. The controller's own machine has no limit.
+    fn is_within_rate(&mut self, address: IpAddr) -> bool {
+        address.to_canonical().is_loopback() || self.rates.take(self.clock.now(), prefix(address))
+    }
+
+    /// Forgets handshakes that are done.
+    fn reap(&mut self) {
+        let handshakes = &mut self.handshakes;
+        self.open.retain(|number, (handshake, _, place)| {
+            let goes_on = !handshake.is_finished();
+            if !goes_on {
+                handshakes.end(*place, *number);
+            }
+            goes_on
+        });
+    }
+
+    /// Ends the oldest handshake of the address with the most, where there is no room for one from `address`.
+    fn make_room(&mut self, address: IpAddr) -> Option<SocketAddr> {
+        let number = self.handshakes.must_close(address)?;
+        let (oldest, address, place) = self.open.remove(&number)?;
+        oldest.abort();
+        self.handshakes.end(place, number);
+        Some(address)
+    }
+
+    fn note(&mut self, handshake: AbortHandle, address: SocketAddr) {
+        self.last = self.last.wrapping_add(1);
+        let place = self.handshakes.begin(address.ip(), self.last);
+        self.open.insert(self.last, (handshake, address, place));
+    }
 }
 
 async fn admit(tls: OpenFlowTls, stream: TcpStream, address: SocketAddr, done: mpsc::Sender<Incoming>) {
@@ -144,5 +193,45 @@ async fn handshake(watched: &tokio::net::TcpStream, stream: &mut TlsStream) -> i
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             done => return done,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> SocketAddr {
+        SocketAddr::new(text.parse().expect("an address"), 1)
+    }
+
+    /// Begins a handshake that never ends; whose gave way to it.
+    fn begin(admission: &mut Admission, running: &mut JoinSet<()>, from: &str) -> Option<SocketAddr> {
+        let from = address(from);
+        let oldest = admission.make_room(from.ip());
+        admission.note(running.spawn(std::future::pending()), from);
+        oldest
+    }
+
+    #[tokio::test]
+    async fn one_network_s_handshakes_leave_places_to_others() {
+        let (mut admission, mut running) = (Admission::new(), JoinSet::new());
+        let crowd: Vec<_> = (0..1_000).map(|it| format!("10.66.2.{}", it % 250)).collect();
+        let evicted = crowd.iter().filter_map(|from| begin(&mut admission, &mut running, from)).count();
+        assert_eq!((admission.open.len(), evicted), (LIMITS.prefix, 1_000 - LIMITS.prefix));
+        let others = (0..100).map(|it| format!("10.66.{}.1", 3 + it));
+        assert!(others.into_iter().all(|from| begin(&mut admission, &mut running, &from).is_none()));
+    }
+
+    #[tokio::test]
+    async fn a_network_begins_so_many_handshakes_a_second_and_others_are_not_held_up() {
+        let mut admission = Admission::new();
+        let begun = |admission: &mut Admission, from: &str| {
+            let from = address(from).ip();
+            (0..1_000).filter(|_| admission.is_within_rate(from)).count()
+        };
+        assert!((RATE as usize..300).contains(&begun(&mut admission, "10.66.2.1")));
+        assert!(begun(&mut admission, "10.66.2.2") < 100, "the same network");
+        assert!(begun(&mut admission, "10.66.3.1") >= RATE as usize);
+        assert_eq!(begun(&mut admission, "127.0.0.1"), 1_000);
     }
 }

@@ -17,10 +17,10 @@ use utoipa_axum::routes;
 
 use super::credentials::bearer;
 use super::problem::Problem;
-use super::rate::Rates;
 use super::{Question, Questions, body};
 use crate::agents::Agents;
 use crate::clock::Clock;
+use crate::rate::Rates;
 
 /// More than the longest question that is answered.
 const MAX_BODY: usize = 64 << 10;

@@ -21,7 +21,6 @@ mod places;
 mod playback;
 mod policy;
 mod problem;
-mod rate;
 mod replica;
 mod rpc;
 mod stream;
@@ -32,7 +31,6 @@ mod wrong_tokens;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::thread;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -47,7 +45,7 @@ use braid_types::{SwitchPort, Time};
 use rustix::process::nice;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
-use tracing::error;
+use tokio::task::JoinSet;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -56,6 +54,7 @@ use crate::agents::Agents;
 use crate::clock;
 use crate::notices::NoticeReceiver;
 use crate::openflow_tls::OpenFlowTls;
+use crate::tasks::Tasks;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
 use connections::Limited;
@@ -109,6 +108,7 @@ struct Desk {
 
 /// Serves clients on a thread of its own; returns what they ask.
 pub(crate) fn serve(
+    tasks: &mut Tasks,
     listeners: Vec<TcpListener>,
     agents: Agents,
     access: Access,
@@ -123,11 +123,9 @@ pub(crate) fn serve(
     let (replica, renewal) = Replica::new(copies);
     let desk =
         Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed, openflow_tls };
-    thread::Builder::new().name("http".to_owned()).spawn(move || {
+    tasks.spawn_thread("http", move || {
         give_way();
-        if let Err(error) = runtime.block_on(run(listeners, access, desk, (renewal, notices))) {
-            error!(%error, "the HTTP server has stopped");
-        }
+        runtime.block_on(run(listeners, access, desk, (renewal, notices))).err()
     })?;
     Ok(Asked { questions: asked, copies: copies_asked })
 }
@@ -144,10 +142,11 @@ async fn run(
     desk: Desk,
     (renewal, notices): (Renewal, NoticeReceiver),
 ) -> io::Result<()> {
-    tokio::spawn(renewal.run());
-    tokio::spawn(desk.live.clone().follow(notices));
-    tokio::spawn(desk.live.clone().sample(desk.replica.clone()));
-    let mut serving = tokio::task::JoinSet::new();
+    // Whichever ends first ends all.
+    let mut serving = JoinSet::new();
+    serving.spawn(end_of(renewal.run()));
+    serving.spawn(end_of(desk.live.clone().follow(notices)));
+    serving.spawn(end_of(desk.live.clone().sample(desk.replica.clone())));
     let tls = access.tls.clone();
     let (places, wrong_tokens) = (Places::new(), WrongTokens::new(desk.questions.clone()));
     let (access, router) = (Arc::new(access), router(desk));
@@ -164,6 +163,12 @@ async fn run(
         serving.spawn(async move { axum::serve(listener, service).await });
     }
     serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
+}
+
+/// The end of a task that goes on as long as the engine does.
+async fn end_of(task: impl Future<Output = ()>) -> io::Result<()> {
+    task.await;
+    Ok(())
 }
 
 /// Every route of the API, each described where it is handled.

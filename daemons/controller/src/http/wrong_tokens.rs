@@ -9,9 +9,9 @@ use braid_types::Time;
 use tokio::time::sleep;
 use tracing::warn;
 
-use super::rate::Rates;
 use super::{Question, Questions};
 use crate::clock::Clock;
+use crate::rate::Rates;
 
 /// Wrong tokens a second of one address that are answered at once.
 const RATE: u32 = 1;

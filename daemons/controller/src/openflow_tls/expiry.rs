@@ -131,7 +131,7 @@ async fn next(hangups: &mut Option<Signal>) -> Option<()> {
 
 fn reload(tls: &OpenFlowTls) {
     match tls.reload() {
-        Ok(()) => info!("OpenFlow certificates and identities reloaded; connections stay"),
+        Ok(()) => info!("OpenFlow certificates and identities reloaded; connections stay where they may"),
         Err(error) => error!("OpenFlow certificates not reloaded, the old ones stay in use: {error}"),
     }
 }

@@ -5,6 +5,7 @@ mod identities;
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use braid_tls::{CredentialPaths, Credentials, CredentialsError, PeerCertificate};
@@ -75,6 +76,7 @@ struct Inner {
     current: RwLock<Current>,
     identities: SwitchIdentities,
     connected: expiry::Connected,
+    times_read: AtomicU64,
 }
 
 /// What the files said when they were last read.
@@ -98,15 +100,22 @@ impl OpenFlowTls {
     ) -> Result<Self, OpenFlowTlsError> {
         let current = RwLock::new(Current::read(&paths)?);
         let connected = expiry::Connected::default();
-        Ok(Self(Arc::new(Inner { is_required, paths, current, identities, connected })))
+        let times_read = AtomicU64::new(1);
+        Ok(Self(Arc::new(Inner { is_required, paths, current, identities, connected, times_read })))
     }
 
-    /// Reads all files again, for new connections. After an error everything is as before.
+    /// Reads all files again. After an error everything is as before.
     fn reload(&self) -> Result<(), OpenFlowTlsError> {
         let current = Current::read(&self.0.paths)?;
         self.0.identities.reload()?;
         *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+        self.0.times_read.fetch_add(1, Ordering::Release);
         Ok(())
+    }
+
+    /// How often the files were read: what they say may have changed since it was less.
+    pub(crate) fn times_read(&self) -> u64 {
+        self.0.times_read.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_required(&self) -> bool {

@@ -14,7 +14,7 @@ use braid_types::DatapathId;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::TempDir;
 
-use crate::support::{Running, config, wait_for};
+use crate::support::{Running, Switch, config, wait_for};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
@@ -186,6 +186,21 @@ fn where_tls_is_optional_plain_tcp_claims_only_what_no_certificate_owns() {
     assert!(!claims(plain(), 1));
     assert!(alarm(&controller, "foreign_datapath_id").contains("plain TCP"));
     assert!(claims(pki.connect(controller.openflow, "sw1"), 1));
+}
+
+#[test]
+fn a_switch_that_may_no_longer_be_its_datapath_is_disconnected_when_the_files_are_read_again() {
+    let pki = Pki::new();
+    let controller = pki.controller(false, "");
+    let mut denied = Switch::join(controller.openflow, 9);
+    let mut other = Switch::join(controller.openflow, 10);
+    controller.wait_for_switches(2);
+    pki.file("identities.toml", "[[switch]]\ncertificate = \"sw1\"\ndatapath_ids = [\"0000000000000009\"]\n");
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP).expect("a signal");
+    controller.wait_for_switches(1);
+    assert_eq!(denied.last_error(), None, "closed");
+    assert!(other.is_served(), "who may stay stays");
+    assert!(alarm(&controller, "foreign_datapath_id").contains("plain TCP"));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         policy: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
+        ovsdb: Vec::new(),
         settings: Settings::default(),
     }
 }

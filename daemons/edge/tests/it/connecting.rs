@@ -86,3 +86,41 @@ fn a_silent_controller_is_asked_and_replaced() {
     assert_eq!(stream.read(&mut [0]).unwrap(), 0, "closed, since nothing was answered");
     assert_eq!(hear(&mut accept(&listener)), "Hello");
 }
+
+#[test]
+fn a_client_that_asks_much_and_reads_nothing_costs_little_memory_and_is_served_once_it_reads() {
+    let edge = Running::start(Vec::new());
+    let mut greedy = TcpStream::connect(edge.address).unwrap();
+    let mut bytes = Vec::new();
+    Message::Hello(braid_openflow::Hello::V1_3).encode(Xid(1), &mut bytes).unwrap();
+    // Each is answered with as many bytes, more than the sockets hold.
+    const ECHOES: usize = 1_500;
+    let data = vec![7; 60_000];
+    for number in 0..ECHOES {
+        let echo = Message::EchoRequest(Echo { data: braid_openflow::Bytes(&data) });
+        echo.encode(Xid(number as u32), &mut bytes).unwrap();
+    }
+    let before = memory();
+    let writer = std::thread::spawn({
+        let mut writing = greedy.try_clone().unwrap();
+        move || writing.write_all(&bytes).is_ok()
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(!writer.is_finished(), "the edge goes on reading");
+    assert!(memory() < before + (24 << 20), "{} MiB more", (memory() - before) >> 20);
+    greedy.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(hear(&mut greedy), "Hello");
+    for _ in 0..ECHOES {
+        let mut reply = vec![0; data.len() + 8];
+        greedy.read_exact(&mut reply).unwrap();
+        assert_eq!(reply.get(1), Some(&3), "an echo reply");
+    }
+    assert!(writer.join().unwrap());
+}
+
+/// Bytes of memory that this process has.
+fn memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+}

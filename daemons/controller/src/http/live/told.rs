@@ -1,49 +1,121 @@
 //! Numbered events for watchers, of which the last few thousand are kept.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 use braid_api::{Event, Level, Notice};
-use braid_types::Time;
+use braid_control::{AlarmSource, Notice as Told};
+use braid_types::{PortNo, SwitchPort, Time};
 
 use crate::http::wire::{level, notice};
 use crate::notices::TimedNotice;
 
 /// Events that are kept.
 const MAX_EVENTS: usize = 4_096;
+/// Of these, events of one kind, and of one kind about one source: where there are more, the oldest of them give way first.
+const MAX_OF_KIND: usize = 2_048;
+const MAX_OF_SOURCE: usize = 512;
 
-/// The last events.
+/// The last events: whoever causes many pushes out its own before those of others.
 #[derive(Debug, Default)]
-pub(super) struct Events(VecDeque<Event>);
+pub(super) struct Events {
+    kept: VecDeque<(Origin, Event)>,
+    counts: BTreeMap<Origin, usize>,
+    of_kinds: BTreeMap<&'static str, usize>,
+}
+
+/// The kind of an event and what it is about.
+type Origin = (&'static str, Option<AlarmSource>);
 
 impl Events {
     /// Keeps notices, numbered from `next` on; returns the messages for watchers.
     pub(super) fn take(&mut self, next: u64, told: &[TimedNotice], lost: u64) -> Vec<(&'static str, String)> {
-        let event = |(number, told): (u64, &TimedNotice)| Event {
-            number,
-            time: told.at,
-            level: level(&told.notice),
-            text: told.notice.to_string(),
-            notice: notice(&told.notice),
+        let event = |(number, told): (u64, &TimedNotice)| {
+            let (time, level) = (told.at, level(&told.notice));
+            let (text, shown) = (told.notice.to_string(), notice(&told.notice));
+            (origin(&told.notice), Event { number, time, level, text, notice: shown })
         };
         let mut events: Vec<_> = (next..).zip(told).map(event).collect();
         if lost > 0 {
             let number = next + told.len() as u64;
             let at = told.last().map_or(Time::ZERO, |told| told.at);
-            events.push(missing(number, at, lost));
+            events.push((LOST, missing(number, at, lost)));
         }
         // A switch's error text becomes plain text.
-        let message = |event| ("event", serde_json::to_string(event).unwrap_or_default());
+        let message =
+            |(_, event): &(Origin, Event)| ("event", serde_json::to_string(event).unwrap_or_default());
         let messages = events.iter().map(message).collect();
-        self.0.extend(events);
-        self.0.drain(..self.0.len().saturating_sub(MAX_EVENTS));
+        events.into_iter().for_each(|(origin, event)| self.keep(origin, event));
         messages
+    }
+
+    fn keep(&mut self, origin: Origin, event: Event) {
+        *self.counts.entry(origin).or_default() += 1;
+        *self.of_kinds.entry(origin.0).or_default() += 1;
+        self.kept.push_back((origin, event));
+        if self.kept.len() > MAX_EVENTS {
+            let oldest = self.oldest_of_the_loudest();
+            if let Some((origin, _)) = self.kept.remove(oldest) {
+                decrease(&mut self.counts, origin);
+                decrease(&mut self.of_kinds, origin.0);
+            }
+        }
+    }
+
+    /// The place of the event that gives way to a new one.
+    fn oldest_of_the_loudest(&self) -> usize {
+        let source = most(&self.counts).filter(|(_, count)| *count > MAX_OF_SOURCE);
+        let kind = most(&self.of_kinds).filter(|(_, count)| *count > MAX_OF_KIND);
+        let place = match (source, kind) {
+            (Some((source, _)), _) => self.kept.iter().position(|(origin, _)| *origin == source),
+            (None, Some((kind, _))) => self.kept.iter().position(|(origin, _)| origin.0 == kind),
+            (None, None) => None,
+        };
+        place.unwrap_or(0)
     }
 
     /// The last events, at most so many, of those that are newer than `after`; the oldest first.
     pub(super) fn last(&self, limit: usize, after: u64) -> Vec<&Event> {
-        let newer = self.0.len() - self.0.partition_point(|event| event.number <= after);
-        let skipped = self.0.len() - newer.min(limit);
-        self.0.iter().skip(skipped).collect()
+        let old = self.kept.partition_point(|(_, event)| event.number <= after);
+        let skipped = old.max(self.kept.len().saturating_sub(limit));
+        self.kept.iter().skip(skipped).map(|(_, event)| event).collect()
+    }
+}
+
+const LOST: Origin = ("events_lost", None);
+
+/// The kind of a notice, and the port, switch or peer that caused it.
+fn origin(notice: &Told) -> Origin {
+    let switch = |dpid| Some(AlarmSource::Port(SwitchPort::new(dpid, PortNo::ANY)));
+    match notice {
+        Told::Alarm { source, threat, .. } => (threat.kind(), Some(*source)),
+        Told::SwitchJoined { dpid, .. } => ("switch_joined", switch(*dpid)),
+        Told::InstalledStateRead { dpid, .. } => ("rules_found", switch(*dpid)),
+        Told::SwitchLeft { dpid } => ("switch_left", switch(*dpid)),
+        Told::Refused { dpid, .. } => ("command_refused", switch(*dpid)),
+        Told::LinkUp { src, .. } => ("link_up", Some(AlarmSource::Port(*src))),
+        Told::LinkDown { src, .. } => ("link_down", Some(AlarmSource::Port(*src))),
+        Told::LinkDamped { src, .. } => ("link_damped", Some(AlarmSource::Port(*src))),
+        Told::PortHeld { at, .. } => ("port_held", Some(AlarmSource::Port(*at))),
+        Told::HostSeen { at, .. } => ("host_seen", Some(AlarmSource::Port(*at))),
+        Told::HostMoved { to, .. } => ("host_moved", Some(AlarmSource::Port(*to))),
+        Told::AddressSeen { .. } => ("address_seen", None),
+        Told::TransferOpened { .. } | Told::TransferEnded { .. } => ("transfer", None),
+        Told::StreamPlaced { .. } | Told::StreamSprayed { .. } | Told::StreamEnded { .. } => ("stream", None),
+        _ => ("other", None),
+    }
+}
+
+fn most<K: Copy + Ord>(counts: &BTreeMap<K, usize>) -> Option<(K, usize)> {
+    counts.iter().max_by_key(|(_, count)| **count).map(|(key, count)| (*key, *count))
+}
+
+fn decrease<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K) {
+    if let Entry::Occupied(mut count) = counts.entry(key) {
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
     }
 }
 
@@ -79,6 +151,37 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_causes_many_events_pushes_out_its_own() {
+        let alarm = |peer: u8| TimedNotice {
+            at: Time::ZERO,
+            notice: Told::Alarm {
+                source: AlarmSource::Peer([10, 0, 0, peer].into()),
+                threat: braid_control::Threat::WrongToken,
+                count: 1,
+            },
+        };
+        let mut events = Events::default();
+        (1..=100).for_each(|number| _ = events.take(number, &[told(number)], 0));
+        events.take(101, &[alarm(2)], 0);
+        (102..=20_000).for_each(|number| _ = events.take(number, &[alarm(1)], 0));
+        let numbers: Vec<_> = events.last(usize::MAX, 0).iter().map(|event| event.number).collect();
+        assert_eq!(numbers.len(), MAX_EVENTS);
+        assert_eq!(numbers[..101], (1..=101).collect::<Vec<_>>());
+        assert!(numbers.is_sorted() && numbers.last() == Some(&20_000));
+    }
+
+    #[test]
+    fn a_kind_of_event_that_many_sources_cause_leaves_room_to_others() {
+        let mut events = Events::default();
+        let joined =
+            TimedNotice { at: Time::ZERO, notice: Told::SwitchJoined { dpid: DatapathId(1), ports: 1 } };
+        events.take(1, &[joined], 0);
+        (2..=20_000).for_each(|number| _ = events.take(number, &[told(number)], 0));
+        assert_eq!(events.last(usize::MAX, 0).first().map(|event| event.number), Some(1));
+        assert_eq!(events.counts.len(), MAX_EVENTS, "what gave way is forgotten");
+    }
+
+    #[test]
     fn the_last_events_are_kept() {
         let mut events = Events::default();
         for number in 1..=5_000 {
@@ -86,7 +189,7 @@ mod tests {
         }
         let numbers =
             |limit, after| -> Vec<_> { events.last(limit, after).iter().map(|event| event.number).collect() };
-        assert_eq!(events.0.len(), MAX_EVENTS);
+        assert_eq!(events.kept.len(), MAX_EVENTS);
         assert_eq!(numbers(2, 0), [4_999, 5_000]);
         assert_eq!(numbers(10, 4_997), [4_998, 4_999, 5_000]);
         assert!(numbers(10, 5_000).is_empty() && numbers(10, u64::MAX).is_empty());

@@ -1,4 +1,4 @@
-//! Request rate limits per client address.
+//! Rate limits of requests and handshakes, by address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,18 +13,18 @@ const SAVED: Duration = Duration::from_secs(1);
 
 /// How often each address may ask: so many times a second, and as many at once after a quiet second.
 #[derive(Debug)]
-pub(super) struct Rates {
+pub(crate) struct Rates {
     limit: u32,
     addresses: BTreeMap<IpAddr, RateLimit>,
 }
 
 impl Rates {
-    pub(super) const fn new(limit: u32) -> Self {
+    pub(crate) const fn new(limit: u32) -> Self {
         Self { limit, addresses: BTreeMap::new() }
     }
 
     /// Whether one more is within the limit.
-    pub(super) fn take(&mut self, now: Time, from: IpAddr) -> bool {
+    pub(crate) fn take(&mut self, now: Time, from: IpAddr) -> bool {
         if self.addresses.len() >= MAX_ADDRESSES && !self.addresses.contains_key(&from) {
             self.addresses.retain(|_, rate| !rate.is_idle(now));
             if self.addresses.len() >= MAX_ADDRESSES {

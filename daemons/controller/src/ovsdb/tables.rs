@@ -1,0 +1,195 @@
+//! A mirror of a database's bridges, ports and interfaces.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_types::{DatapathId, PortNo, SwitchPort};
+use serde_json::{Map, Value};
+
+use super::json_rpc::MARK;
+use super::plan::{BFD_INTERVAL, BfdState, Owner};
+
+/// The rows of a table by their UUIDs.
+type Rows<T> = BTreeMap<String, T>;
+
+/// What a database says of its switches.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    bridges: Rows<Bridge>,
+    /// The interfaces of each port.
+    ports: Rows<Vec<String>>,
+    interfaces: Rows<Interface>,
+}
+
+#[derive(Debug)]
+struct Bridge {
+    dpid: Option<DatapathId>,
+    ports: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Interface {
+    number: Option<PortNo>,
+    bfd: BfdState,
+}
+
+/// An interface that is a port of a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FoundPort<'a> {
+    pub(super) at: SwitchPort,
+    /// The UUID of the interface's row.
+    pub(super) interface: &'a str,
+    pub(super) bfd: BfdState,
+}
+
+impl Tables {
+    /// Takes in the initial content or changes. RFC 7047 §4.1.6.
+    pub(super) fn update(&mut self, updates: &Value) {
+        take(&mut self.bridges, updates.get("Bridge"), bridge);
+        take(&mut self.ports, updates.get("Port"), |row| uuids(row.get("interfaces")));
+        take(&mut self.interfaces, updates.get("Interface"), interface);
+    }
+
+    /// The ports of all bridges.
+    pub(super) fn ports(&self) -> impl Iterator<Item = FoundPort<'_>> {
+        let with_dpid = self.bridges.values().filter_map(|bridge| Some((bridge.dpid?, &bridge.ports)));
+        let interfaces = with_dpid.flat_map(|(dpid, ports)| {
+            let ports = ports.iter().filter_map(|port| self.ports.get(port));
+            ports.flatten().map(move |interface| (dpid, interface))
+        });
+        interfaces.filter_map(|(dpid, interface)| {
+            let found = self.interfaces.get(interface)?;
+            let at = SwitchPort::new(dpid, found.number?);
+            Some(FoundPort { at, interface, bfd: found.bfd })
+        })
+    }
+}
+
+/// Takes in the changes of one table: a row without `new` was deleted.
+fn take<T>(rows: &mut Rows<T>, changes: Option<&Value>, read: impl Fn(&Map<String, Value>) -> T) {
+    for (uuid, change) in changes.and_then(Value::as_object).into_iter().flatten() {
+        match change.get("new").and_then(Value::as_object) {
+            Some(row) => _ = rows.insert(uuid.clone(), read(row)),
+            None => _ = rows.remove(uuid),
+        }
+    }
+}
+
+fn bridge(row: &Map<String, Value>) -> Bridge {
+    let dpid = row.get("datapath_id").and_then(Value::as_str).and_then(|text| text.parse().ok());
+    Bridge { dpid, ports: uuids(row.get("ports")) }
+}
+
+fn interface(row: &Map<String, Value>) -> Interface {
+    let number = row.get("ofport").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+    let (bfd, status) = (map(row.get("bfd")), map(row.get("bfd_status")));
+    let says = |map: &BTreeMap<&str, &str>, key: &str, value: &str| map.get(key) == Some(&value);
+    let is_ours = map(row.get("external_ids")).contains_key(MARK);
+    let owner = match says(&bfd, "enable", "true") {
+        false => Owner::Nobody,
+        true if is_ours => Owner::Braid,
+        true => Owner::Other,
+    };
+    let number_in = |map: &BTreeMap<&str, &str>, key: &str| map.get(key).and_then(|text| text.parse().ok());
+    let interval = number_in(&bfd, "min_rx").map_or(BFD_INTERVAL, Duration::from_millis);
+    let flaps = number_in(&status, "flap_count").unwrap_or(0);
+    let bfd = BfdState { owner, is_up: says(&status, "state", "up"), flaps, interval };
+    Interface { number: number.map(PortNo).filter(|port| port.is_physical()), bfd }
+}
+
+/// A set of UUIDs; one alone stands for itself. RFC 7047 §5.1.
+fn uuids(value: Option<&Value>) -> Vec<String> {
+    let Some([kind, content]) = value.and_then(Value::as_array).map(Vec::as_slice) else { return Vec::new() };
+    match (kind.as_str(), content) {
+        (Some("uuid"), Value::String(uuid)) => vec![uuid.clone()],
+        (Some("set"), Value::Array(items)) => items.iter().flat_map(|item| uuids(Some(item))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A map of texts.
+fn map(value: Option<&Value>) -> BTreeMap<&str, &str> {
+    let Some([Value::String(kind), Value::Array(pairs)]) = value.and_then(Value::as_array).map(Vec::as_slice)
+    else {
+        return BTreeMap::new();
+    };
+    let pairs = pairs.iter().filter(|_| kind == "map").filter_map(|pair| match pair.as_array()?.as_slice() {
+        [key, value] => Some((key.as_str()?, value.as_str()?)),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn uuid(name: &str) -> Value {
+        json!(["uuid", name])
+    }
+
+    fn initial() -> Tables {
+        let mut tables = Tables::default();
+        tables.update(&json!({
+            "Bridge": {
+                "b1": { "new": { "datapath_id": "00000000000000a1", "ports": ["set", [uuid("p1"), uuid("p2")]] } },
+                "b2": { "new": { "datapath_id": ["set", []], "ports": uuid("p3") } },
+            },
+            "Port": {
+                "p1": { "new": { "interfaces": uuid("i1") } },
+                "p2": { "new": { "interfaces": uuid("i2") } },
+                "p3": { "new": { "interfaces": uuid("i3") } },
+            },
+            "Interface": {
+                "i1": { "new": { "name": "a", "ofport": 1, "bfd": ["map", []], "bfd_status": ["map", []] } },
+                "i2": { "new": { "name": "b", "ofport": 65534, "bfd": ["map", [["enable", "true"]]] } },
+                "i3": { "new": { "name": "c", "ofport": ["set", []] } },
+            },
+        }));
+        tables
+    }
+
+    #[test]
+    fn ports_are_found_by_their_bridges_datapath_ids_and_openflow_numbers() {
+        let tables = initial();
+        let found: Vec<_> = tables.ports().map(|port| (port.at.to_string(), port.interface)).collect();
+        let at = SwitchPort::new(DatapathId(0xa1), PortNo(1)).to_string();
+        assert!(found.contains(&(at, "i1")), "{found:?}");
+    }
+
+    #[test]
+    fn changes_replace_rows_and_what_is_deleted_is_gone() {
+        let mut tables = initial();
+        tables.update(&json!({ "Interface": { "i1": { "old": {}, "new": {
+            "name": "a", "ofport": 1, "bfd": ["map", [["enable", "true"], ["min_rx", "50"]]],
+            "bfd_status": ["map", [["state", "up"], ["flap_count", "3"]]], "external_ids": ["map", [["braid-bfd", "true"]]],
+        } } } }));
+        let find = |tables: &Tables| tables.ports().find(|port| port.interface == "i1").map(|port| port.bfd);
+        assert_eq!(
+            find(&tables),
+            Some(BfdState {
+                owner: Owner::Braid,
+                is_up: true,
+                flaps: 3,
+                interval: Duration::from_millis(50)
+            })
+        );
+        tables.update(&json!({ "Interface": { "i1": { "old": {} } } }));
+        assert_eq!(find(&tables), None);
+    }
+
+    #[test]
+    fn malformed_content_is_left_out() {
+        let mut tables = Tables::default();
+        for junk in [
+            json!(null),
+            json!([]),
+            json!({ "Bridge": 7, "Port": { "p": null }, "Interface": { "i": { "new": 1 } } }),
+        ] {
+            tables.update(&junk);
+        }
+        assert_eq!(tables.ports().count(), 0);
+    }
+}
