@@ -3,20 +3,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Bound;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::Encoder;
 use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, Term, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::attention::Attention;
 use crate::channels::Outbox;
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::log;
+use crate::mastership::Mastership;
 use crate::notices::NoticeSender;
 use crate::outstanding_rules::OutstandingRules;
 use crate::switch_access::{Roster, RosterError, SwitchAccess};
@@ -31,6 +33,7 @@ pub(crate) struct Engine {
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
     roster: Roster,
+    mastership: Mastership,
     recorder: Option<Recorder>,
     notice_sender: Option<NoticeSender>,
     switch_metadata: SwitchMetadataMap,
@@ -52,6 +55,17 @@ struct Peer {
     address: SocketAddr,
     outbox: Rc<Outbox>,
     written: OutstandingRules,
+    role: PeerRole,
+}
+
+/// What this controller is to a connected switch. It writes only where it is master.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum PeerRole {
+    Master,
+    /// It has asked for the role in a newer term than the one that the switch refused.
+    Claiming,
+    /// Another controller is master.
+    Slave,
 }
 
 /// The engine, shared by its tasks.
@@ -89,6 +103,7 @@ impl Engine {
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
             roster: Roster::new(&SwitchAccess::default()),
+            mastership: Mastership::new(Term(clock::generation())),
             recorder,
             notice_sender: None,
             switch_metadata: SwitchMetadataMap::new(),
@@ -192,26 +207,98 @@ impl Engine {
         self.roster.check_address(address.ip())
     }
 
-    /// Whether a switch with this datapath id may join from this address now.
-    pub(crate) fn check_join(&self, dpid: DatapathId, address: SocketAddr) -> Result<(), JoinError> {
-        match self.switches.get(&dpid) {
+    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox.
+    pub(crate) fn check_join(
+        &self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+    ) -> Result<(), JoinError> {
+        match self.switches.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox)) {
             Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
             None => Ok(self.roster.check(dpid, address.ip())?),
         }
     }
 
-    /// An OpenFlow connection finished its handshake.
+    /// An OpenFlow connection finished its handshake: this controller is the switch's master.
     pub(crate) fn join(
         &mut self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
     ) -> Result<(), JoinError> {
-        self.check_join(dpid, address)?;
-        self.roster.join(self.now(), dpid, address.ip());
-        let outbox = outbox.clone();
-        self.switches.insert(dpid, Peer { address, outbox, written: OutstandingRules::default() });
+        self.connect(dpid, address, outbox, PeerRole::Master)?;
+        self.mastership.note_accepted();
         Ok(())
+    }
+
+    /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
+    /// controller has a newer term by now; otherwise nothing more is written to the switch.
+    pub(crate) fn lose_role(
+        &mut self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+        claimed: Term,
+    ) -> Result<(), JoinError> {
+        let term = self.mastership.term();
+        let claims = term.is_newer_than(claimed);
+        let role = if claims { PeerRole::Claiming } else { PeerRole::Slave };
+        let before = self.connect(dpid, address, outbox, role)?;
+        outbox.discard();
+        if before == Some(PeerRole::Master) {
+            self.handle(self.now(), &Event::SwitchDown { dpid });
+        }
+        if claims {
+            outbox.claim(term);
+        } else if before != Some(PeerRole::Slave) {
+            self.raise_alarm(address.ip(), Threat::RoleLost { dpid }, 1);
+        }
+        Ok(())
+    }
+
+    /// Counts the switch as connected, with no outstanding rules. Returns its role before.
+    fn connect(
+        &mut self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+        role: PeerRole,
+    ) -> Result<Option<PeerRole>, JoinError> {
+        self.check_join(dpid, address, outbox)?;
+        self.roster.join(self.now(), dpid, address.ip());
+        let (outbox, written) = (outbox.clone(), OutstandingRules::default());
+        let before = self.switches.insert(dpid, Peer { address, outbox, written, role });
+        Ok(before.map(|peer| peer.role))
+    }
+
+    /// The term in which the role of master is claimed.
+    pub(crate) const fn term(&self) -> Term {
+        self.mastership.term()
+    }
+
+    /// A switch has seen this term.
+    pub(crate) const fn note_term(&mut self, term: Term) {
+        self.mastership.note_seen(term);
+    }
+
+    /// Claims the role of master of every connected switch, in a new term.
+    pub(crate) fn take_over(&mut self) -> Term {
+        let term = self.mastership.take_over();
+        for peer in self.switches.values_mut() {
+            peer.outbox.claim(term);
+            if peer.role == PeerRole::Slave {
+                peer.role = PeerRole::Claiming;
+            }
+        }
+        term
+    }
+
+    /// The connected switches that have another master, after this one.
+    pub(crate) fn slaves_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = DatapathId> {
+        let start = dpid.map_or(Bound::Unbounded, Bound::Excluded);
+        let switches = self.switches.range((start, Bound::Unbounded));
+        switches.filter(|(_, peer)| peer.role != PeerRole::Master).map(|(dpid, _)| *dpid)
     }
 
     /// The number of connected switches.
@@ -221,9 +308,12 @@ impl Engine {
 
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
-        self.switches.remove(&dpid);
+        let left = self.switches.remove(&dpid);
         self.roster.leave(self.now(), dpid);
-        self.handle(self.now(), &Event::SwitchDown { dpid });
+        // The brain knows nothing of switches that another controller has.
+        if left.is_none_or(|peer| peer.role == PeerRole::Master) {
+            self.handle(self.now(), &Event::SwitchDown { dpid });
+        }
     }
 
     /// A peer of the controller did what it must not, `count` times.
@@ -301,7 +391,8 @@ impl Engine {
 
     fn dispatch(&mut self, commands: &Commands) {
         for command in commands {
-            let Some(peer) = self.switches.get_mut(&command.dpid()) else { continue };
+            let peer = self.switches.get_mut(&command.dpid()).filter(|peer| peer.role == PeerRole::Master);
+            let Some(peer) = peer else { continue };
             self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
             let xid = Xid(self.last_xid);
             if let Command::Add { rule, .. } = command {

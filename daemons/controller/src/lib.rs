@@ -14,6 +14,7 @@ mod controller;
 mod engine;
 mod http;
 mod log;
+mod mastership;
 mod notices;
 mod openflow_tls;
 mod outstanding_rules;

@@ -200,7 +200,8 @@ impl Channels {
 
     fn flush(&mut self, slot: Slot) {
         let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
-        let result = channel.flush().and_then(|()| {
+        let claimed = channel.claim_if_asked(|| self.engine.borrow().now());
+        let result = claimed.and_then(|()| channel.flush()).and_then(|()| {
             let (wants, wanted) = (channel.wants(), channel.wanted);
             if wants != wanted {
                 channel.wanted = wants;
@@ -237,13 +238,13 @@ impl Channels {
         if self.slots.len() - self.free.len() >= MAX_CHANNELS {
             return self.refuse(address, "the limit of open connections is reached");
         }
-        let (now, stalled) = {
+        let (now, stalled, term) = {
             let engine = self.engine.borrow();
-            (engine.now(), engine.stalled())
+            (engine.now(), engine.stalled(), engine.term())
         };
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);
-        let mut channel = Channel::open(stream, address, outbox, now);
+        let mut channel = Channel::open(stream, address, outbox, (now, term));
         channel.identity = identity;
         (channel.due, channel.stalled) = (now + TICK, stalled);
         channel.place = Some(self.handshakes.begin(address.ip(), slot));

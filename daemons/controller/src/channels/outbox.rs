@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use braid_openflow::{MultipartType, Xid};
+use braid_types::Term;
 use tokio::sync::Notify;
 
 /// Bytes that may wait for a switch; beyond them it is disconnected.
@@ -21,6 +22,8 @@ pub(crate) struct Outbox {
     /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
+    /// The term in which the role of master shall be claimed.
+    claim: Cell<Option<Term>>,
     slot: Slot,
     filled: Rc<Filled>,
 }
@@ -40,8 +43,9 @@ pub(crate) struct Filled {
 impl Outbox {
     /// An empty outbox that reports to `filled` when it gets bytes.
     pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
-        let (bytes, requests, closed) = (RefCell::default(), RefCell::default(), Cell::default());
-        Rc::new(Self { bytes, requests, closed, slot, filled: filled.clone() })
+        let (bytes, requests) = (RefCell::default(), RefCell::default());
+        let (closed, claim) = (Cell::default(), Cell::default());
+        Rc::new(Self { bytes, requests, closed, claim, slot, filled: filled.clone() })
     }
 
     /// Appends the messages that `write` encodes.
@@ -73,6 +77,22 @@ impl Outbox {
         } else {
             pending.append(&mut bytes);
         }
+    }
+
+    /// Drops what was not taken yet.
+    pub(crate) fn discard(&self) {
+        self.bytes.borrow_mut().clear();
+        self.requests.borrow_mut().clear();
+    }
+
+    /// Asks the channel to claim the role of master.
+    pub(crate) fn claim(&self, term: Term) {
+        self.claim.set(Some(term));
+        self.filled.note(self.slot);
+    }
+
+    pub(crate) fn take_claim(&self) -> Option<Term> {
+        self.claim.take()
     }
 
     pub(crate) fn is_overfull(&self, pending: usize) -> bool {
