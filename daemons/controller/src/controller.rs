@@ -22,6 +22,7 @@ use crate::access::{self, Access};
 use crate::agents::Agents;
 use crate::channels::{self, Channels};
 use crate::clock::Clock;
+use crate::cluster::{self, ClusterConfig, ClusterError, Joined};
 use crate::engine::{Engine, Shared};
 use crate::openflow_tls::{self, OpenFlowTls};
 use crate::policy::{self, PolicyFile};
@@ -66,6 +67,8 @@ pub struct Config {
     pub policy: Option<PolicyFile>,
     /// Which switches may join, and where from.
     pub switch_access: SwitchAccess,
+    /// The controller's place in a cluster; `None`: it is alone.
+    pub cluster: Option<ClusterConfig>,
     /// Names, groups and positions of switches.
     pub switch_metadata: SwitchMetadataMap,
     /// Settings of the brain; the key of discovery frames is replaced by a new one.
@@ -116,6 +119,9 @@ pub enum ControllerError {
         /// Why.
         source: io::Error,
     },
+    /// The controller cannot become a member of its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// The operating system refused another call.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -137,6 +143,7 @@ pub struct Controller {
     policy: Option<PolicyFile>,
     switch_access: SwitchAccess,
     switch_metadata: SwitchMetadataMap,
+    cluster: Option<Joined>,
 }
 
 impl Controller {
@@ -163,6 +170,11 @@ impl Controller {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(io::Error::other)?;
         let assignment_seed = u64::from_ne_bytes(seed);
+        let cluster =
+            config.cluster.map(|cluster| Joined::join(cluster, secret, assignment_seed)).transpose()?;
+        if let Some(cluster) = &cluster {
+            secret = cluster.lldp_key;
+        }
         let recorder = config.record.map(|path| {
             Recorder::create(&path, &secret).map_err(|source| ControllerError::Record { path, source })
         });
@@ -180,6 +192,7 @@ impl Controller {
             policy: config.policy,
             switch_access: config.switch_access,
             switch_metadata: config.switch_metadata,
+            cluster,
         })
     }
 
@@ -224,6 +237,10 @@ impl Controller {
                 spawn_local(openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
             }
             let channels = spawn_local(Channels::new(engine.clone(), accept_queue, tls)?.serve());
+            if let Some(cluster) = self.cluster {
+                engine.borrow_mut().stand_by();
+                spawn_local(cluster::follow(engine.clone(), cluster));
+            }
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(access::follow(self.access.tls.clone()));

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::attention::Attention;
-use crate::channels::Outbox;
+use crate::channels::{Outbox, RoleWish};
 use crate::clock::{self, Clock};
 use crate::log;
 use crate::mastership::Mastership;
@@ -220,16 +220,22 @@ impl Engine {
         }
     }
 
-    /// An OpenFlow connection finished its handshake: this controller is the switch's master.
+    /// An OpenFlow connection finished its handshake. Returns whether this controller is the switch's master.
     pub(crate) fn join(
         &mut self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
-    ) -> Result<(), JoinError> {
+    ) -> Result<bool, JoinError> {
+        if self.mastership.term().is_none() {
+            // Another controller was elected during the handshake.
+            self.connect(dpid, address, outbox, PeerRole::Slave)?;
+            outbox.ask(RoleWish::Release(self.mastership.newest()));
+            return Ok(false);
+        }
         self.connect(dpid, address, outbox, PeerRole::Master)?;
         self.mastership.note_accepted();
-        Ok(())
+        Ok(true)
     }
 
     /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
@@ -239,19 +245,19 @@ impl Engine {
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
-        claimed: Term,
+        claimed: Option<Term>,
     ) -> Result<(), JoinError> {
-        let term = self.mastership.term();
-        let claims = term.is_newer_than(claimed);
-        let role = if claims { PeerRole::Claiming } else { PeerRole::Slave };
+        let newer = |term: &Term| claimed.is_none_or(|claimed| term.is_newer_than(claimed));
+        let claims = self.mastership.term().filter(newer);
+        let role = if claims.is_some() { PeerRole::Claiming } else { PeerRole::Slave };
         let before = self.connect(dpid, address, outbox, role)?;
         outbox.discard();
         if before == Some(PeerRole::Master) {
             self.handle(self.now(), &Event::SwitchDown { dpid });
         }
-        if claims {
-            outbox.claim(term);
-        } else if before != Some(PeerRole::Slave) {
+        if let Some(term) = claims {
+            outbox.ask(RoleWish::Claim(term));
+        } else if claimed.is_some() && before != Some(PeerRole::Slave) {
             self.raise_alarm(address.ip(), Threat::RoleLost { dpid }, 1);
         }
         Ok(())
@@ -272,8 +278,8 @@ impl Engine {
         Ok(before.map(|peer| peer.role))
     }
 
-    /// The term in which the role of master is claimed.
-    pub(crate) const fn term(&self) -> Term {
+    /// The term in which the role of master is claimed; `None` while another member of the cluster leads.
+    pub(crate) const fn term(&self) -> Option<Term> {
         self.mastership.term()
     }
 
@@ -285,13 +291,52 @@ impl Engine {
     /// Claims the role of master of every connected switch, in a new term.
     pub(crate) fn take_over(&mut self) -> Term {
         let term = self.mastership.take_over();
+        self.claim(term);
+        term
+    }
+
+    /// Terms are given by a cluster from now on.
+    pub(crate) const fn stand_by(&mut self) {
+        self.mastership = Mastership::standby();
+    }
+
+    /// Whether terms are given by a cluster.
+    pub(crate) const fn is_elected(&self) -> bool {
+        self.mastership.is_elected()
+    }
+
+    /// The newest term that a switch has seen.
+    pub(crate) const fn newest_term(&self) -> Term {
+        self.mastership.newest()
+    }
+
+    /// The cluster has elected this controller.
+    pub(crate) fn lead(&mut self, term: Term) {
+        self.mastership.set_elected(Some(term), term);
+        self.claim(term);
+    }
+
+    /// The cluster has elected another controller: no switch is written to any more.
+    pub(crate) fn follow(&mut self, newest: Term) {
+        self.mastership.set_elected(None, newest);
+        let mut left = Vec::new();
+        for (dpid, peer) in &mut self.switches {
+            peer.outbox.discard();
+            peer.outbox.ask(RoleWish::Release(newest));
+            if std::mem::replace(&mut peer.role, PeerRole::Slave) == PeerRole::Master {
+                left.push(*dpid);
+            }
+        }
+        left.into_iter().for_each(|dpid| self.handle(self.now(), &Event::SwitchDown { dpid }));
+    }
+
+    fn claim(&mut self, term: Term) {
         for peer in self.switches.values_mut() {
-            peer.outbox.claim(term);
+            peer.outbox.ask(RoleWish::Claim(term));
             if peer.role == PeerRole::Slave {
                 peer.role = PeerRole::Claiming;
             }
         }
-        term
     }
 
     /// The connected switches that have another master, after this one.

@@ -10,6 +10,7 @@ mod agents;
 mod attention;
 mod channels;
 mod clock;
+mod cluster;
 mod controller;
 mod engine;
 mod http;
@@ -29,6 +30,7 @@ mod token_table;
 pub use access::{Access, HostNames, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;
 pub use braid_control::{RebalanceSettings, Settings};
+pub use cluster::{ClusterConfig, ClusterError, StoreUrl, StoreUrlError};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use http::{Playback, SavedRun, path_set};
 pub use openflow_tls::{

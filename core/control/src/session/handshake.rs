@@ -48,6 +48,8 @@ pub(super) struct Handshake {
     all_ports: bool,
     /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
+    /// Whether another controller shall be master.
+    is_standby: bool,
     /// The newest term, once the switch has said that another controller is its master.
     lost: Option<Term>,
     /// Starts once we are MASTER, when no other controller writes any more.
@@ -65,7 +67,7 @@ impl Handshake {
     /// Handles the switch's HELLO and sends all requests at once.
     pub(super) fn begin(
         message: &Message<'_>,
-        term: Term,
+        term: Option<Term>,
         limits: SessionLimits,
         out: &mut Vec<u8>,
     ) -> Result<Self, SessionError> {
@@ -80,18 +82,19 @@ impl Handshake {
 
     /// Sends all requests, to a switch that has greeted.
     pub(super) fn ask_for_all(
-        term: Term,
+        term: Option<Term>,
         limits: SessionLimits,
         out: &mut Vec<u8>,
     ) -> Result<Self, EncodeError> {
         let mut handshake = Self::new(limits);
+        handshake.is_standby = term.is_none();
         handshake.ask(term, out)?;
         Ok(handshake)
     }
 
     /// Asks for the role of master in a newer term.
     pub(super) fn claim(&mut self, term: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.lost = None;
+        (self.lost, self.is_standby) = (None, false);
         standby::request(ControllerRole::Master, term, ROLE_XID, out)
     }
 
@@ -108,20 +111,30 @@ impl Handshake {
             ports: Ports::new(limits.ports),
             all_ports: false,
             failover_groups: 0,
+            is_standby: false,
             lost: None,
             reading: None,
             unusable: None,
         }
     }
 
-    fn ask(&mut self, term: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn ask(&mut self, term: Option<Term>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let config = SwitchConfig { flags: FragHandling::FragNormal, miss_send_len: MaxLen::NO_BUFFER };
         Message::FeaturesRequest.encode(FEATURES_XID, out)?;
         Message::SetConfig(config).encode(CONFIG_XID, out)?;
         self.answers.ask(DESC_XID, RequestBody::Desc, out)?;
         self.answers.ask(PORT_DESC_XID, RequestBody::PortDesc, out)?;
         self.answers.ask(GROUP_FEATURES_XID, RequestBody::GroupFeatures, out)?;
-        standby::request(ControllerRole::Master, term, ROLE_XID, out)
+        match term {
+            Some(term) => standby::request(ControllerRole::Master, term, ROLE_XID, out),
+            None => standby::query_role(out),
+        }
+    }
+
+    /// Another controller shall be master.
+    pub(super) fn release(&mut self, newest: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        (self.is_standby, self.lost) = (true, Some(newest));
+        standby::become_slave(newest, out)
     }
 
     /// Handles a reply of `length` bytes. Replies may come in any order; the last one completes the
@@ -149,7 +162,9 @@ impl Handshake {
                 part => self.note(reply, part == Part::Last)?,
             },
             Message::PortStatus(status) => self.ports.update(status, port_status)?,
-            Message::RoleReply(role) if role.role != ControllerRole::Master => self.lose(role, out)?,
+            Message::RoleReply(role) if self.is_standby || role.role != ControllerRole::Master => {
+                self.lose(role, out)?;
+            }
             Message::RoleReply(_) if self.reading.is_none() => {
                 self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
             }

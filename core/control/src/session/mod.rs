@@ -71,7 +71,7 @@ pub enum SessionEvent<'a> {
 /// The state of one OpenFlow connection. Send what it appends to `out` to the switch.
 #[derive(Debug)]
 pub struct Session {
-    term: Term,
+    term: Option<Term>,
     limits: SessionLimits,
     state: State,
     connected_at: Time,
@@ -90,8 +90,9 @@ enum State {
 }
 
 impl Session {
-    /// Starts a session and sends HELLO. It claims the role of master in this term.
-    pub fn open(now: Time, term: Term, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
+    /// Starts a session and sends HELLO. It claims the role of master in this term; without one it becomes SLAVE, and
+    /// reports [`SessionEvent::RoleLost`].
+    pub fn open(now: Time, term: Option<Term>, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
         handshake::greet(out);
         Self {
             term,
@@ -104,23 +105,38 @@ impl Session {
         }
     }
 
-    /// The term in which the role of master was claimed last.
-    pub const fn term(&self) -> Term {
+    /// The term in which the role of master was claimed last, if it was.
+    pub const fn term(&self) -> Option<Term> {
         self.term
     }
 
     /// Claims the role of master in another term. After the role was lost, everything is read anew, and
     /// [`SessionEvent::Up`] follows.
     pub fn claim(&mut self, now: Time, term: Term, out: &mut Vec<u8>) -> Result<(), SessionError> {
-        self.term = term;
+        self.term = Some(term);
         match &mut self.state {
             State::Hello => {}
             State::Handshake(handshake) => handshake.claim(term, out)?,
             State::Up(_) => Up::claim(term, out)?,
             State::Standby(_) => {
-                let handshake = Handshake::ask_for_all(term, self.limits, out)?;
+                let handshake = Handshake::ask_for_all(Some(term), self.limits, out)?;
                 self.state = State::Handshake(Box::new(handshake));
                 (self.connected_at, self.opened_at) = (now, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the role of master up, for the leader of this term. Nothing but echoes is written from now on.
+    pub fn release(&mut self, newest: Term, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.term = None;
+        match &mut self.state {
+            State::Hello | State::Standby(_) => {}
+            State::Handshake(handshake) => handshake.release(newest, out)?,
+            State::Up(up) => {
+                let dpid = up.dpid();
+                standby::become_slave(newest, out)?;
+                self.state = State::Standby(Standby::told(dpid));
             }
         }
         Ok(())

@@ -24,7 +24,14 @@ impl Channel {
 
     pub(crate) fn open_with(limits: SessionLimits) -> Self {
         let mut sent = Vec::new();
-        Self { session: Session::open(Time::ZERO, Term(1), limits, &mut sent), sent, asked: Vec::new() }
+        Self { session: Session::open(Time::ZERO, Some(Term(1)), limits, &mut sent), sent, asked: Vec::new() }
+    }
+
+    /// A session that claims the role of master in this term, or none.
+    pub(crate) fn open_as(term: Option<Term>) -> Self {
+        let mut sent = Vec::new();
+        let session = Session::open(Time::ZERO, term, SessionLimits::DEFAULT, &mut sent);
+        Self { session, sent, asked: Vec::new() }
     }
 
     /// A session after both HELLOs.

@@ -3,7 +3,7 @@
 use braid_control::SessionEvent;
 use braid_openflow::{
     BadRequestCode, Bytes, ControllerRole, ErrorCode, ErrorMsg, Experimenter, ExperimenterId,
-    FlowRemovedReason, Message, MultipartFlags, Role, RoleRequestFailedCode, frames,
+    FlowRemovedReason, Hello, Message, MultipartFlags, Role, RoleRequestFailedCode, frames,
 };
 use braid_types::{DatapathId, Term, Time};
 
@@ -106,7 +106,7 @@ fn the_role_that_was_lost_is_claimed_again_and_everything_is_read_anew() {
     let mut channel = Channel::joined();
     channel.tell(&told(ControllerRole::Slave, 9)).expect("fine");
     channel.session.claim(Time::from_millis(60_000), Term(10), &mut channel.sent).expect("room");
-    assert_eq!(channel.session.term(), Term(10));
+    assert_eq!(channel.session.term(), Some(Term(10)));
     assert_eq!(channel.names_sent().first().map(String::as_str), Some("FeaturesRequest"));
     assert_eq!(asked(&mut channel), [(ControllerRole::Master, 10)]);
     channel.session.handle_timeout(Time::from_millis(60_000), &mut channel.sent).expect_err("silent so long");
@@ -133,4 +133,22 @@ fn the_role_is_checked_where_nothing_is_written() {
         channel.session.handle_timeout(Time::from_millis(second * 1_000), &mut channel.sent).expect("alive");
     }
     assert_eq!(asked(&mut channel), [(ControllerRole::Nochange, 0)]);
+}
+
+#[test]
+fn a_standby_becomes_slave_and_never_master() {
+    let mut channel = Channel::open_as(None);
+    channel.tell(&Message::Hello(Hello::V1_3)).expect("fine");
+    assert_eq!(asked(&mut channel), [(ControllerRole::Nochange, 0)]);
+    channel.tell(&features(254, 0)).expect("fine");
+    assert_eq!(channel.tell(&told(ControllerRole::Equal, 9)), Ok(Some(lost(Some(9)))));
+    assert_eq!(asked(&mut channel), [(ControllerRole::Slave, 9)]);
+}
+
+#[test]
+fn a_role_that_is_given_up_is_given_up_in_the_leaders_term() {
+    let mut channel = Channel::joined();
+    channel.session.release(Term(9), &mut channel.sent).expect("room");
+    assert_eq!(asked(&mut channel), [(ControllerRole::Slave, 9)]);
+    assert_eq!(channel.tell(&removed(FlowRemovedReason::IdleTimeout)), Ok(None));
 }

@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 use super::control_first::ControlFirst;
 use super::handshakes::Place;
 use super::identity::Identity;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, RoleWish};
 use super::poller::Wanted;
 use crate::engine::{Engine, JoinError};
 use crate::openflow_tls::ClaimError;
@@ -106,7 +106,7 @@ impl Channel {
         stream: Transport,
         address: SocketAddr,
         outbox: Rc<Outbox>,
-        (now, term): (Time, Term),
+        (now, term): (Time, Option<Term>),
     ) -> Self {
         let (mut pending, rest) = (Vec::new(), Vec::new());
         let session = Session::open(now, term, SessionLimits::DEFAULT, &mut pending);
@@ -247,8 +247,11 @@ impl Channel {
         match event {
             SessionEvent::Up(switch) => {
                 self.note_connected(engine, switch.dpid)?;
-                engine.join(switch.dpid, self.address, &self.outbox)?;
+                let is_master = engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = Some(switch.dpid);
+                if !is_master {
+                    return Ok(());
+                }
                 if let Some(why) = self.session.unusable() {
                     let dpid = tracing::field::display(switch.dpid);
                     warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
@@ -285,10 +288,11 @@ impl Channel {
         Ok(())
     }
 
-    /// Claims the role of master if the engine asks for it.
-    pub(super) fn claim_if_asked(&mut self, now: impl FnOnce() -> Time) -> Result<(), ChannelError> {
-        match self.outbox.take_claim() {
-            Some(term) => Ok(self.session.claim(now(), term, &mut self.pending)?),
+    /// Asks the switch for another role if the engine wishes it.
+    pub(super) fn change_role(&mut self, now: impl FnOnce() -> Time) -> Result<(), ChannelError> {
+        match self.outbox.take_role_wish() {
+            Some(RoleWish::Claim(term)) => Ok(self.session.claim(now(), term, &mut self.pending)?),
+            Some(RoleWish::Release(newest)) => Ok(self.session.release(newest, &mut self.pending)?),
             None => Ok(()),
         }
     }

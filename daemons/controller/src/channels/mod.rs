@@ -34,7 +34,7 @@ use outbox::Slot;
 use poller::Poller;
 
 pub(crate) use accept::{accept, accept_queue};
-pub(crate) use outbox::{Filled, Outbox};
+pub(crate) use outbox::{Filled, Outbox, RoleWish};
 pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
@@ -200,8 +200,8 @@ impl Channels {
 
     fn flush(&mut self, slot: Slot) {
         let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
-        let claimed = channel.claim_if_asked(|| self.engine.borrow().now());
-        let result = claimed.and_then(|()| channel.flush()).and_then(|()| {
+        let wished = channel.change_role(|| self.engine.borrow().now());
+        let result = wished.and_then(|()| channel.flush()).and_then(|()| {
             let (wants, wanted) = (channel.wants(), channel.wanted);
             if wants != wanted {
                 channel.wanted = wants;

@@ -22,10 +22,18 @@ pub(crate) struct Outbox {
     /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
-    /// The term in which the role of master shall be claimed.
-    claim: Cell<Option<Term>>,
+    role_wish: Cell<Option<RoleWish>>,
     slot: Slot,
     filled: Rc<Filled>,
+}
+
+/// The role that a channel shall ask its switch for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RoleWish {
+    /// MASTER, in this term.
+    Claim(Term),
+    /// SLAVE, for the leader of this term.
+    Release(Term),
 }
 
 /// A multipart request: its transaction id and type.
@@ -44,8 +52,8 @@ impl Outbox {
     /// An empty outbox that reports to `filled` when it gets bytes.
     pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
         let (bytes, requests) = (RefCell::default(), RefCell::default());
-        let (closed, claim) = (Cell::default(), Cell::default());
-        Rc::new(Self { bytes, requests, closed, claim, slot, filled: filled.clone() })
+        let (closed, role_wish) = (Cell::default(), Cell::default());
+        Rc::new(Self { bytes, requests, closed, role_wish, slot, filled: filled.clone() })
     }
 
     /// Appends the messages that `write` encodes.
@@ -85,14 +93,14 @@ impl Outbox {
         self.requests.borrow_mut().clear();
     }
 
-    /// Asks the channel to claim the role of master.
-    pub(crate) fn claim(&self, term: Term) {
-        self.claim.set(Some(term));
+    /// Asks the channel to change its role. The last wish counts.
+    pub(crate) fn ask(&self, wish: RoleWish) {
+        self.role_wish.set(Some(wish));
         self.filled.note(self.slot);
     }
 
-    pub(crate) fn take_claim(&self) -> Option<Term> {
-        self.claim.take()
+    pub(crate) fn take_role_wish(&self) -> Option<RoleWish> {
+        self.role_wish.take()
     }
 
     pub(crate) fn is_overfull(&self, pending: usize) -> bool {

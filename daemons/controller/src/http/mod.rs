@@ -94,7 +94,7 @@ pub(crate) enum Question {
         count: u64,
     },
     /// The role of master of all switches shall be claimed in a new term.
-    TakeOver(oneshot::Sender<TakeOver>),
+    TakeOver(oneshot::Sender<Option<TakeOver>>),
     /// A policy that was checked shall hold; when it does.
     SetPolicy(String, oneshot::Sender<Time>),
 }

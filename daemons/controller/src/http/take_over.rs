@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use braid_api::{Schema, TakeOver};
 
+use super::problem::Problem;
 use super::{Question, Questions, ask};
 use crate::engine::Engine;
 
@@ -16,12 +17,21 @@ use crate::engine::Engine;
     responses((status = 202, body = TakeOver, description = "the role is claimed; the list of switches shows it"))
 )]
 pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Response, Response> {
-    let claimed = ask(&questions, Question::TakeOver).await?;
-    Ok((StatusCode::ACCEPTED, Json(claimed)).into_response())
+    match ask(&questions, Question::TakeOver).await? {
+        Some(claimed) => Ok((StatusCode::ACCEPTED, Json(claimed)).into_response()),
+        None => {
+            let why = "this controller is a member of a cluster, which elects the master of all switches";
+            Ok(Problem::new(StatusCode::CONFLICT, "cluster", why).into_response())
+        }
+    }
 }
 
-pub(super) fn begin(engine: &mut Engine) -> TakeOver {
+/// Nothing if a cluster gives terms.
+pub(super) fn begin(engine: &mut Engine) -> Option<TakeOver> {
+    if engine.is_elected() {
+        return None;
+    }
     let claimed = engine.slaves_after(None).count();
     let term = engine.take_over().0;
-    TakeOver { schema: Schema, term, claimed }
+    Some(TakeOver { schema: Schema, term, claimed })
 }
