@@ -64,7 +64,7 @@ enum Command {
     #[command(subcommand)]
     Results(commands::results::Command),
     /// List the switches connected to a controller
-    Switches(client::WatchArgs),
+    Switches(commands::switches::Args),
     /// List the directed links between switches with their measurements
     ///
     /// DELAY is the delay without queues, NOW the delay with them. A value older than 3 seconds is followed by its age.

@@ -39,7 +39,7 @@ const transfer = (id: number, paths: string[][], bytes = 0): Transfer => ({
 const snapshot = (now = 0): Snapshot => ({
   schema: "braid/v1",
   now,
-  switches: ["1", "2", "3"].map((dpid) => ({ dpid, address: null, ports: [] })),
+  switches: ["1", "2", "3"].map((dpid) => ({ dpid, role: "master" as const, address: null, ports: [] })),
   links: [link("1", "2", 50), link("2", "1", 20), link("2", "3", null, 2), link("3", "2", null, 2)],
   hosts: [],
   edges: [],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use braid_api::{
     Advice, AdviceRequest, Assigned, Assignment, Connection, Done, Ended, NewAssignment, Placed,
-    PlacedStream, PortParameters, Requester,
+    PlacedStream, PortParameters, Requester, TakeOver,
 };
 
 use crate::{Client, Error};
@@ -17,6 +17,11 @@ impl Client {
     pub fn measure(&self, port: &PortParameters) -> Result<Done, Error> {
         let PortParameters { dpid, port } = port;
         self.parse(&self.send("POST", &format!("/api/v1/links/measure?dpid={dpid}&port={}", port.0), "")?)
+    }
+
+    /// Claims the role of master of every connected switch.
+    pub fn take_over(&self) -> Result<TakeOver, Error> {
+        self.parse(&self.send("POST", "/api/v1/switches/take-over", "")?)
     }
 
     /// Replaces the policy by the text of a policy file; the answer as text.

@@ -113,6 +113,12 @@ pub enum Threat {
         #[schema(value_type = String)]
         holder: IpAddr,
     },
+    /// Another controller is the master of a switch.
+    RoleLost {
+        /// The switch.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+    },
     /// An OpenFlow connection that was refused, or closed since the peer misbehaved.
     RefusedConnection {
         /// The reason.

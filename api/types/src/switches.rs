@@ -6,6 +6,7 @@ use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Schema;
 use crate::page::pages;
 use crate::schema::{Dpid, PortNumber};
 
@@ -18,7 +19,9 @@ pub struct Switch {
     /// Its identity.
     #[schema(value_type = Dpid)]
     pub dpid: DatapathId,
-    /// Its ports, by number.
+    /// What this controller is to it.
+    pub role: SwitchRole,
+    /// Its ports, by number; none while another controller is its master.
     pub ports: Vec<Port>,
     /// The address from which it connects.
     #[schema(value_type = Option<String>)]
@@ -29,6 +32,28 @@ pub struct Switch {
     pub group: Option<String>,
     /// Where on Earth it stands.
     pub position: Option<Position>,
+}
+
+/// What a controller is to a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchRole {
+    /// It writes the switch's rules.
+    Master,
+    /// Another controller does, in a newer term; this one has stood down.
+    Slave,
+}
+
+/// A controller claims the role of master of all its switches.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TakeOver {
+    /// `braid/v1`.
+    #[schema(value_type = String)]
+    pub schema: Schema,
+    /// Its new term, above all that its switches have reported.
+    pub term: u64,
+    /// The switches of which it is not master yet.
+    pub claimed: usize,
 }
 
 /// A port of a switch.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, AllowedSwitch, Config, Controller, ControllerError, HostNames, Listen, OvsdbAddress,
-    PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, SwitchAccess, SwitchMetadata,
+    Access, Agents, AllowedSwitch, ClusterConfig, Config, Controller, ControllerError, HostNames, Listen,
+    OvsdbAddress, PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, StoreUrl, SwitchAccess, SwitchMetadata,
     SwitchMetadataMap, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
@@ -90,6 +90,8 @@ pub(crate) struct Run {
     /// certificate; may be repeated
     #[arg(long = "http-host", value_name = "NAME", value_delimiter = ',', env = "BRAID_HTTP_HOSTS")]
     http_hosts: Vec<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// The lab that the network belongs to: lets the page and the API cut and change its links
     #[arg(long, value_name = "NAME")]
     lab: Option<LabName>,
@@ -160,6 +162,35 @@ pub(crate) struct Run {
     port_new_addresses: u32,
 }
 
+#[derive(clap::Args)]
+struct ClusterArgs {
+    /// Be a member of a cluster of controllers, of which the one that etcd elects serves the switches
+    ///
+    /// Members share an etcd: etcd://HOST:PORT, or several servers: etcd://HOST:PORT,HOST:PORT.
+    #[arg(long, value_name = "URL", requires = "cluster_member", env = "BRAID_CLUSTER")]
+    cluster: Option<StoreUrl>,
+    /// The name of the cluster: several clusters may share an etcd
+    #[arg(long, value_name = "NAME", default_value = "default", env = "BRAID_CLUSTER_NAME")]
+    cluster_name: String,
+    /// The name of this member, unique in the cluster
+    #[arg(long, value_name = "NAME", env = "BRAID_CLUSTER_MEMBER")]
+    cluster_member: Option<String>,
+    /// Listen for other members on this address, which they read from etcd; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", env = "BRAID_CLUSTER_LISTEN")]
+    cluster_listen: SocketAddr,
+    /// Trust every machine that can reach --cluster-listen to be a member
+    #[arg(long, env = "BRAID_CLUSTER_TRUSTED")]
+    cluster_trusted: bool,
+}
+
+impl ClusterArgs {
+    fn read(&self) -> Option<ClusterConfig> {
+        let (store, member) = (self.cluster.clone()?, self.cluster_member.clone()?);
+        let (name, listen, trusted) = (self.cluster_name.clone(), self.cluster_listen, self.cluster_trusted);
+        Some(ClusterConfig { store, name, member, listen, trusted })
+    }
+}
+
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let Command::Run(run) = command;
     let run = *run;
@@ -186,6 +217,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         access,
         testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
+        cluster: run.cluster.read(),
         switch_access: SwitchAccess {
             allowed: run.switches.clone(),
             trusted: run.openflow_trusted,

@@ -1,25 +1,68 @@
 //! `braid switches`: connected switches and their ports.
 
-use braid_api::{Port, PortRole, Switch};
+use braid_api::{Port, PortRole, Switch, SwitchRole};
 use braid_client::List;
+use clap::Subcommand;
 
-use crate::client::{WatchArgs, format, show_or_watch};
+use crate::client::{self, WatchArgs, answer, format, show_or_watch};
+use crate::output;
 use crate::table::table;
 
-pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
-    show_or_watch(args, |answer: &List<Switch>| {
-        table(["SWITCH", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
+#[derive(clap::Args)]
+#[group(skip)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: WatchArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Become the master of every connected switch, also of those that another controller has
+    ///
+    /// The controller claims the role in a new term, above all that its switches have reported. The other controller stands
+    /// down.
+    TakeOver(client::Args),
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    if let Some(Command::TakeOver(client)) = &args.command {
+        return take_over(client);
+    }
+    show_or_watch(&args.list, |answer: &List<Switch>| {
+        table(["SWITCH", "ROLE", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
     })
 }
 
-fn row(switch: &Switch) -> [String; 5] {
+fn take_over(args: &client::Args) -> anyhow::Result<()> {
+    let claimed = answer(args.client()?.take_over())?;
+    if args.json() {
+        return output::json(&claimed);
+    }
+    output::text(&format!(
+        "claimed in term {}; {} switches had another master\n",
+        claimed.term, claimed.claimed
+    ))
+}
+
+fn row(switch: &Switch) -> [String; 6] {
     let count =
         |wanted: fn(&Port) -> bool| switch.ports.iter().filter(|port| wanted(port)).count().to_string();
     [
         format::switch(switch.dpid),
+        role(switch.role).to_owned(),
         format::list(switch.address, ""),
         count(|_| true),
         count(|port| port.up),
         count(|port| port.role == Some(PortRole::Link)),
     ]
+}
+
+const fn role(role: SwitchRole) -> &'static str {
+    match role {
+        SwitchRole::Master => "master",
+        SwitchRole::Slave => "slave",
+    }
 }

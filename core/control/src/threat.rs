@@ -82,6 +82,11 @@ pub enum Threat {
         /// The address of the switch that has it.
         holder: IpAddr,
     },
+    /// Another controller has become the master of a switch, or is it.
+    RoleLost {
+        /// The switch.
+        dpid: DatapathId,
+    },
     /// Its OpenFlow connection was refused or closed.
     RefusedConnection {
         /// The reason.
@@ -107,6 +112,7 @@ impl Threat {
             Self::TooManyAddresses => "too_many_addresses",
             Self::TooManyPackets => "too_many_packets",
             Self::DuplicateDatapathId { .. } => "duplicate_datapath_id",
+            Self::RoleLost { .. } => "role_lost",
             Self::RefusedConnection { .. } => "refused_connection",
             Self::WrongToken => "wrong_token",
         }
@@ -136,6 +142,11 @@ impl fmt::Display for Threat {
             Self::DuplicateDatapathId { dpid, holder } => {
                 write!(f, "it claims datapath id {dpid}, which the switch at {holder} has")
             }
+            Self::RoleLost { dpid } => write!(
+                f,
+                "switch {dpid} has another controller as its master, and this one stands down: `braid switches \
+                 take-over` takes it back"
+            ),
             Self::RefusedConnection { why } => write!(f, "its OpenFlow connection was refused: {why}"),
             Self::WrongToken => f.write_str("it showed a token that nobody has"),
         }

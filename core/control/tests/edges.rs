@@ -11,7 +11,7 @@ use braid_openflow::{
 };
 use braid_spray::{Policy, Settings};
 use braid_switch::{ConnectionId, Identity, PortDescription, Switch};
-use braid_types::{DatapathId, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, Term, Time};
 
 const CONTROLLER: ConnectionId = ConnectionId(1);
 const EDGE: DatapathId = DatapathId(7);
@@ -33,7 +33,7 @@ impl Channel {
         edge.set_port(Time::ZERO, PortNo(1), port);
         edge.connect(CONTROLLER);
         let mut to_edge = Vec::new();
-        let session = Session::open(Time::ZERO, 1, SessionLimits::DEFAULT, &mut to_edge);
+        let session = Session::open(Time::ZERO, Some(Term(1)), SessionLimits::DEFAULT, &mut to_edge);
         let mut channel = Self { session, edge, to_edge };
         let is_up =
             channel.exchange().iter().any(|event| matches!(event, SessionEvent::Up(it) if it.is_edge()));

@@ -1,4 +1,4 @@
-//! The controller's clock, and the generation id with which it requests the MASTER role.
+//! The controller's clock, and a number that later starts have higher.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,7 +25,7 @@ pub(crate) fn time_on_processor() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or_default(), time.tv_nsec.try_into().unwrap_or_default())
 }
 
-/// Higher for a controller that starts later, so that switches let it take over from an earlier one.
+/// Higher for a controller that starts later: nanoseconds since 1970.
 pub(crate) fn generation() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)

@@ -22,6 +22,7 @@ use crate::access::{self, Access};
 use crate::agents::Agents;
 use crate::channels::{self, Channels};
 use crate::clock::Clock;
+use crate::cluster::{self, ClusterConfig, ClusterError, Joined};
 use crate::engine::{Engine, Shared};
 use crate::openflow_tls::{self, OpenFlowTls};
 use crate::ovsdb::{self, OvsdbAddress};
@@ -68,6 +69,8 @@ pub struct Config {
     pub policy: Option<PolicyFile>,
     /// Which switches may join, and where from.
     pub switch_access: SwitchAccess,
+    /// The controller's place in a cluster; `None`: it is alone.
+    pub cluster: Option<ClusterConfig>,
     /// Names, groups and positions of switches.
     pub switch_metadata: SwitchMetadataMap,
     /// Open vSwitch's databases, in which BFD is set on the ports of links.
@@ -123,6 +126,9 @@ pub enum ControllerError {
     /// A part of the controller ended or panicked, so that it cannot go on.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// The controller cannot become a member of its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// The operating system refused another call.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -145,6 +151,7 @@ pub struct Controller {
     switch_access: SwitchAccess,
     switch_metadata: SwitchMetadataMap,
     ovsdb: Vec<OvsdbAddress>,
+    cluster: Option<Joined>,
 }
 
 impl Controller {
@@ -171,6 +178,11 @@ impl Controller {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(io::Error::other)?;
         let assignment_seed = u64::from_ne_bytes(seed);
+        let cluster =
+            config.cluster.map(|cluster| Joined::join(cluster, secret, assignment_seed)).transpose()?;
+        if let Some(cluster) = &cluster {
+            secret = cluster.lldp_key;
+        }
         let recorder = config.record.map(|path| {
             Recorder::create(&path, &secret).map_err(|source| ControllerError::Record { path, source })
         });
@@ -189,6 +201,7 @@ impl Controller {
             switch_access: config.switch_access,
             switch_metadata: config.switch_metadata,
             ovsdb: config.ovsdb,
+            cluster,
         })
     }
 
@@ -237,6 +250,10 @@ impl Controller {
             }
             ovsdb::start(&mut tasks, engine.clone(), self.ovsdb)?;
             tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
+            if let Some(cluster) = self.cluster {
+                engine.borrow_mut().stand_by();
+                tasks.spawn("cluster", cluster::follow(engine.clone(), cluster));
+            }
             tasks.spawn("tick", tick(engine.clone()));
             tasks.spawn("policy", policy::follow(engine.clone(), self.policy));
             tasks.spawn("http-certificate", access::follow(self.access.tls.clone()));

@@ -3,20 +3,22 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Bound;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::Encoder;
 use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, Term, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::attention::{Attention, Mark, Stall};
-use crate::channels::Outbox;
-use crate::clock::{Clock, time_on_processor};
+use crate::channels::{Outbox, RoleWish};
+use crate::clock::{self, Clock, time_on_processor};
 use crate::log;
+use crate::mastership::Mastership;
 use crate::notices::NoticeSender;
 use crate::outstanding_rules::OutstandingRules;
 use crate::switch_access::{Roster, RosterError, SwitchAccess};
@@ -31,6 +33,7 @@ pub(crate) struct Engine {
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
     roster: Roster,
+    mastership: Mastership,
     recorder: Option<Recorder>,
     notice_sender: Option<NoticeSender>,
     switch_metadata: SwitchMetadataMap,
@@ -52,6 +55,17 @@ struct Peer {
     address: SocketAddr,
     outbox: Rc<Outbox>,
     written: OutstandingRules,
+    role: PeerRole,
+}
+
+/// What this controller is to a connected switch. It writes only where it is master.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum PeerRole {
+    Master,
+    /// It has asked for the role in a newer term than the one that the switch refused.
+    Claiming,
+    /// Another controller is master.
+    Slave,
 }
 
 /// The engine, shared by its tasks.
@@ -89,6 +103,7 @@ impl Engine {
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
             roster: Roster::new(&SwitchAccess::default()),
+            mastership: Mastership::new(Term(clock::generation())),
             recorder,
             notice_sender: None,
             switch_metadata: SwitchMetadataMap::new(),
@@ -194,26 +209,143 @@ impl Engine {
         self.roster.check_address(address.ip())
     }
 
-    /// Whether a switch with this datapath id may join from this address now.
-    pub(crate) fn check_join(&self, dpid: DatapathId, address: SocketAddr) -> Result<(), JoinError> {
-        match self.switches.get(&dpid) {
+    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox.
+    pub(crate) fn check_join(
+        &self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+    ) -> Result<(), JoinError> {
+        match self.switches.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox)) {
             Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
             None => Ok(self.roster.check(dpid, address.ip())?),
         }
     }
 
-    /// An OpenFlow connection finished its handshake.
+    /// An OpenFlow connection finished its handshake. Returns whether this controller is the switch's master.
     pub(crate) fn join(
         &mut self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
+    ) -> Result<bool, JoinError> {
+        if self.mastership.term().is_none() {
+            // Another controller was elected during the handshake.
+            self.connect(dpid, address, outbox, PeerRole::Slave)?;
+            outbox.ask(RoleWish::Release(self.mastership.newest()));
+            return Ok(false);
+        }
+        self.connect(dpid, address, outbox, PeerRole::Master)?;
+        self.mastership.note_accepted();
+        Ok(true)
+    }
+
+    /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
+    /// controller has a newer term by now; otherwise nothing more is written to the switch.
+    pub(crate) fn lose_role(
+        &mut self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+        claimed: Option<Term>,
     ) -> Result<(), JoinError> {
-        self.check_join(dpid, address)?;
-        self.roster.join(self.now(), dpid, address.ip());
-        let outbox = outbox.clone();
-        self.switches.insert(dpid, Peer { address, outbox, written: OutstandingRules::default() });
+        let newer = |term: &Term| claimed.is_none_or(|claimed| term.is_newer_than(claimed));
+        let claims = self.mastership.term().filter(newer);
+        let role = if claims.is_some() { PeerRole::Claiming } else { PeerRole::Slave };
+        let before = self.connect(dpid, address, outbox, role)?;
+        outbox.discard();
+        if before == Some(PeerRole::Master) {
+            self.handle(self.now(), &Event::SwitchDown { dpid });
+        }
+        if let Some(term) = claims {
+            outbox.ask(RoleWish::Claim(term));
+        } else if claimed.is_some() && before != Some(PeerRole::Slave) {
+            self.raise_alarm(address.ip(), Threat::RoleLost { dpid }, 1);
+        }
         Ok(())
+    }
+
+    /// Counts the switch as connected, with no outstanding rules. Returns its role before.
+    fn connect(
+        &mut self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+        role: PeerRole,
+    ) -> Result<Option<PeerRole>, JoinError> {
+        self.check_join(dpid, address, outbox)?;
+        self.roster.join(self.now(), dpid, address.ip());
+        let (outbox, written) = (outbox.clone(), OutstandingRules::default());
+        let before = self.switches.insert(dpid, Peer { address, outbox, written, role });
+        Ok(before.map(|peer| peer.role))
+    }
+
+    /// The term in which the role of master is claimed; `None` while another member of the cluster leads.
+    pub(crate) const fn term(&self) -> Option<Term> {
+        self.mastership.term()
+    }
+
+    /// A switch has seen this term.
+    pub(crate) const fn note_term(&mut self, term: Term) {
+        self.mastership.note_seen(term);
+    }
+
+    /// Claims the role of master of every connected switch, in a new term.
+    pub(crate) fn take_over(&mut self) -> Term {
+        let term = self.mastership.take_over();
+        self.claim(term);
+        term
+    }
+
+    /// Terms are given by a cluster from now on.
+    pub(crate) const fn stand_by(&mut self) {
+        self.mastership = Mastership::standby();
+    }
+
+    /// Whether terms are given by a cluster.
+    pub(crate) const fn is_elected(&self) -> bool {
+        self.mastership.is_elected()
+    }
+
+    /// The newest term that a switch has seen.
+    pub(crate) const fn newest_term(&self) -> Term {
+        self.mastership.newest()
+    }
+
+    /// The cluster has elected this controller.
+    pub(crate) fn lead(&mut self, term: Term) {
+        self.mastership.set_elected(Some(term), term);
+        self.claim(term);
+    }
+
+    /// The cluster has elected another controller: no switch is written to any more.
+    pub(crate) fn follow(&mut self, newest: Term) {
+        self.mastership.set_elected(None, newest);
+        let mut left = Vec::new();
+        for (dpid, peer) in &mut self.switches {
+            peer.outbox.discard();
+            peer.outbox.ask(RoleWish::Release(newest));
+            if std::mem::replace(&mut peer.role, PeerRole::Slave) == PeerRole::Master {
+                left.push(*dpid);
+            }
+        }
+        left.into_iter().for_each(|dpid| self.handle(self.now(), &Event::SwitchDown { dpid }));
+    }
+
+    fn claim(&mut self, term: Term) {
+        for peer in self.switches.values_mut() {
+            peer.outbox.ask(RoleWish::Claim(term));
+            if peer.role == PeerRole::Slave {
+                peer.role = PeerRole::Claiming;
+            }
+        }
+    }
+
+    /// The connected switches that have another master, after this one.
+    pub(crate) fn slaves_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = DatapathId> {
+        let start = dpid.map_or(Bound::Unbounded, Bound::Excluded);
+        let switches = self.switches.range((start, Bound::Unbounded));
+        switches.filter(|(_, peer)| peer.role != PeerRole::Master).map(|(dpid, _)| *dpid)
     }
 
     /// The number of connected switches.
@@ -223,9 +355,12 @@ impl Engine {
 
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
-        self.switches.remove(&dpid);
+        let left = self.switches.remove(&dpid);
         self.roster.leave(self.now(), dpid);
-        self.handle(self.now(), &Event::SwitchDown { dpid });
+        // The brain knows nothing of switches that another controller has.
+        if left.is_none_or(|peer| peer.role == PeerRole::Master) {
+            self.handle(self.now(), &Event::SwitchDown { dpid });
+        }
     }
 
     /// A peer of the controller did what it must not, `count` times.
@@ -303,7 +438,8 @@ impl Engine {
 
     fn dispatch(&mut self, commands: &Commands) {
         for command in commands {
-            let Some(peer) = self.switches.get_mut(&command.dpid()) else { continue };
+            let peer = self.switches.get_mut(&command.dpid()).filter(|peer| peer.role == PeerRole::Master);
+            let Some(peer) = peer else { continue };
             self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
             let xid = Xid(self.last_xid);
             if let Command::Add { rule, .. } = command {

@@ -317,6 +317,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/switches/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claims the role of master of every connected switch in a new term, above all that switches have reported. Other
+         *     controllers of these switches stand down.
+         */
+        post: operations["take_over"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/testbed/links": {
         parameters: {
             query?: never;
@@ -603,9 +623,11 @@ export interface components {
                 group?: string | null;
                 /** @description Its name, if the network file gives one. */
                 name?: string | null;
-                /** @description Its ports, by number. */
+                /** @description Its ports, by number; none while another controller is its master. */
                 ports: components["schemas"]["Port"][];
                 position?: components["schemas"]["Position"] | null;
+                /** @description What this controller is to it. */
+                role: components["schemas"]["SwitchRole"];
             }[];
         };
         /** @description The changes of a list. */
@@ -1889,9 +1911,11 @@ export interface components {
             group?: string | null;
             /** @description Its name, if the network file gives one. */
             name?: string | null;
-            /** @description Its ports, by number. */
+            /** @description Its ports, by number; none while another controller is its master. */
             ports: components["schemas"]["Port"][];
             position?: components["schemas"]["Position"] | null;
+            /** @description What this controller is to it. */
+            role: components["schemas"]["SwitchRole"];
         };
         /** @description One end of a link: a port of a named switch. */
         SwitchPort: {
@@ -1900,6 +1924,11 @@ export interface components {
             /** @description Its port. */
             port: components["schemas"]["PortNo"];
         };
+        /**
+         * @description What a controller is to a switch.
+         * @enum {string}
+         */
+        SwitchRole: "master" | "slave";
         /** @description Connected switches. */
         Switches: {
             /** @description Where the next page begins; null on the last one. */
@@ -1910,6 +1939,18 @@ export interface components {
             schema: string;
             /** @description The items, in the order of their key. */
             switches: components["schemas"]["Switch"][];
+        };
+        /** @description A controller claims the role of master of all its switches. */
+        TakeOver: {
+            /** @description The switches of which it is not master yet. */
+            claimed: number;
+            /** @description `braid/v1`. */
+            schema: string;
+            /**
+             * Format: int64
+             * @description Its new term, above all that its switches have reported.
+             */
+            term: number;
         };
         /** @description The response with a changed link. */
         TestbedChanged: {
@@ -2018,6 +2059,11 @@ export interface components {
             holder: string;
             /** @enum {string} */
             kind: "duplicate_datapath_id";
+        } | {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            kind: "role_lost";
         } | {
             /** @enum {string} */
             kind: "refused_connection";
@@ -2819,6 +2865,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Switches"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    take_over: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the role is claimed; the list of switches shows it */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakeOver"];
                 };
             };
             /** @description the request is refused */

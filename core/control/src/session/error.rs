@@ -34,12 +34,6 @@ pub enum SessionError {
     /// The switch refused a part of the handshake.
     #[error("the switch refused the handshake: {0}")]
     Refused(String),
-    /// Another controller is master.
-    #[error("the switch made us {role}, not master: another controller has it")]
-    NotMaster {
-        /// Our role.
-        role: String,
-    },
     /// An auxiliary connection, which carries only part of a switch's messages.
     #[error("an auxiliary connection, number {0}: only main connections are served")]
     Auxiliary(u8),

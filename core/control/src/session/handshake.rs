@@ -1,17 +1,17 @@
 //! The handshake, from HELLO to the MASTER role.
 
 use braid_openflow::{
-    Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
-    HelloFailedCode, MaxLen, Message, MultipartReply, Port, ReplyBody, RequestBody, Role, SwitchConfig,
-    VERSION, Xid,
+    Bytes, ControllerRole, DecodeError, EncodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
+    HelloFailedCode, MaxLen, Message, MultipartReply, Port, ReplyBody, RequestBody, Role, SwitchConfig, VERSION,
+    Xid,
 };
 
-use braid_types::DatapathId;
+use braid_types::{DatapathId, Term};
 
 use super::answers::{Answers, Part};
 use super::ports::{PortLiveness, Ports, is_live, port_status};
 use super::reading::{METER_XIDS, Reading};
-use super::{DiscardReason, SessionError, SessionLimits};
+use super::{DiscardReason, SessionError, SessionLimits, standby};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::pipeline::TABLES;
 
@@ -23,6 +23,19 @@ const GROUP_FEATURES_XID: Xid = Xid(5);
 const ROLE_XID: Xid = Xid(6);
 /// Requests for optional features, which a switch may refuse.
 const MAY_BE_REFUSED: [Xid; 3] = [GROUP_FEATURES_XID, METER_XIDS[0], METER_XIDS[1]];
+/// The end of a handshake.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// We are master, and have read everything.
+    Up(SwitchPorts),
+    /// Another controller is master.
+    Lost {
+        /// The switch.
+        dpid: DatapathId,
+        /// The newest term that the switch has seen.
+        newest: Term,
+    },
+}
 
 /// What the switch has reported so far.
 #[derive(Debug)]
@@ -37,6 +50,10 @@ pub(super) struct Handshake {
     all_ports: bool,
     /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
+    /// Whether another controller shall be master.
+    is_standby: bool,
+    /// The newest term, once the switch has said that another controller is its master.
+    lost: Option<Term>,
     /// Starts once we are MASTER, when no other controller writes any more.
     reading: Option<Reading>,
     unusable: Option<DiscardReason>,
@@ -52,7 +69,7 @@ impl Handshake {
     /// Handles the switch's HELLO and sends all requests at once.
     pub(super) fn begin(
         message: &Message<'_>,
-        generation: u64,
+        term: Option<Term>,
         limits: SessionLimits,
         out: &mut Vec<u8>,
     ) -> Result<Self, SessionError> {
@@ -62,9 +79,25 @@ impl Handshake {
         if !hello.speaks(VERSION) {
             return Err(refuse_version(hello.version, out));
         }
+        Ok(Self::ask_for_all(term, limits, out)?)
+    }
+
+    /// Sends all requests, to a switch that has greeted.
+    pub(super) fn ask_for_all(
+        term: Option<Term>,
+        limits: SessionLimits,
+        out: &mut Vec<u8>,
+    ) -> Result<Self, EncodeError> {
         let mut handshake = Self::new(limits);
-        handshake.ask(generation, out)?;
+        handshake.is_standby = term.is_none();
+        handshake.ask(term, out)?;
         Ok(handshake)
+    }
+
+    /// Asks for the role of master in a newer term.
+    pub(super) fn claim(&mut self, term: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        (self.lost, self.is_standby) = (None, false);
+        standby::request(ControllerRole::Master, term, ROLE_XID, out)
     }
 
     pub(super) fn claimed_dpid(&self) -> Option<DatapathId> {
@@ -81,21 +114,30 @@ impl Handshake {
             liveness: PortLiveness::UNKNOWN,
             all_ports: false,
             failover_groups: 0,
+            is_standby: false,
+            lost: None,
             reading: None,
             unusable: None,
         }
     }
 
-    fn ask(&mut self, generation: u64, out: &mut Vec<u8>) -> Result<(), SessionError> {
+    fn ask(&mut self, term: Option<Term>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let config = SwitchConfig { flags: FragHandling::FragNormal, miss_send_len: MaxLen::NO_BUFFER };
-        let role = Role { role: ControllerRole::Master, generation_id: generation };
         Message::FeaturesRequest.encode(FEATURES_XID, out)?;
         Message::SetConfig(config).encode(CONFIG_XID, out)?;
         self.answers.ask(DESC_XID, RequestBody::Desc, out)?;
         self.answers.ask(PORT_DESC_XID, RequestBody::PortDesc, out)?;
         self.answers.ask(GROUP_FEATURES_XID, RequestBody::GroupFeatures, out)?;
-        Message::RoleRequest(role).encode(ROLE_XID, out)?;
-        Ok(())
+        match term {
+            Some(term) => standby::request(ControllerRole::Master, term, ROLE_XID, out),
+            None => standby::query_role(out),
+        }
+    }
+
+    /// Another controller shall be master.
+    pub(super) fn release(&mut self, newest: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        (self.is_standby, self.lost) = (true, Some(newest));
+        standby::become_slave(newest, out)
     }
 
     /// Handles a reply of `length` bytes. Replies may come in any order; the last one completes the
@@ -106,7 +148,7 @@ impl Handshake {
         message: &Message<'_>,
         length: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Option<SwitchPorts>, SessionError> {
+    ) -> Result<Option<Outcome>, SessionError> {
         match message {
             Message::Error(_) if MAY_BE_REFUSED.contains(&xid) => {}
             Message::FeaturesReply(features) if features.auxiliary_id != 0 => {
@@ -126,8 +168,8 @@ impl Handshake {
                 self.liveness.note(&status.desc);
                 self.ports.update(status, described)?;
             }
-            Message::RoleReply(role) if role.role != ControllerRole::Master => {
-                return Err(SessionError::NotMaster { role: format!("{:?}", role.role) });
+            Message::RoleReply(role) if self.is_standby || role.role != ControllerRole::Master => {
+                self.lose(role, out)?;
             }
             Message::RoleReply(_) if self.reading.is_none() => {
                 self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
@@ -135,10 +177,21 @@ impl Handshake {
             Message::FlowRemoved(removed) => {
                 self.reading.iter_mut().for_each(|reading| reading.forget(removed));
             }
+            Message::Error(error) if error.error == standby::STALE => standby::query_role(out)?,
             Message::Error(error) => return Err(SessionError::Refused(format!("{:?}", error.error))),
             _ => {}
         }
         Ok(self.finish())
+    }
+
+    /// Another controller is master. Until we say that we are SLAVE, the switch would treat us as EQUAL.
+    fn lose(&mut self, role: &Role, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.lost.is_some() {
+            return Ok(());
+        }
+        let newest = Term(role.generation_id);
+        self.lost = Some(newest);
+        if role.role == ControllerRole::Slave { Ok(()) } else { standby::become_slave(newest, out) }
     }
 
     fn note(&mut self, reply: &MultipartReply<'_>, is_last: bool) -> Result<(), SessionError> {
@@ -173,14 +226,18 @@ impl Handshake {
         self.liveness
     }
 
-    fn finish(&mut self) -> Option<SwitchPorts> {
+    fn finish(&mut self) -> Option<Outcome> {
+        if let (Some(newest), Some((dpid, _))) = (self.lost, self.features) {
+            return Some(Outcome::Lost { dpid, newest });
+        }
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
         let failover_groups = self.failover_groups;
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
         let ports = ports.into_iter().map(|(port, is_live)| self.liveness.judge(port, is_live)).collect();
-        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, installed: found.ok() })
+        let installed = found.ok();
+        Some(Outcome::Up(SwitchPorts { dpid, tables, description, ports, failover_groups, installed }))
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! ```text
 //!  Hello ──HELLO──▶ Handshake ──FEATURES, DESC, PORT_DESC, ROLE, FLOW, GROUP_DESC──▶ Up
-//!    └────────────────┴── error, silence ──▶ closed by the caller ◀─────────────────────┘
+//!    │               │  ▲ │                                                          │
+//!    │               │  │ └──── ROLE says SLAVE, or the term is stale ─┐              │
+//!    │               │  └── claim ── Standby ◀─────────────────────────┴─ role lost ──┤
+//!    └───────────────┴── error, silence ──▶ closed by the caller ◀───────────────────┘
 //! ```
 
 // Whatever arrives, reading it cannot panic.
@@ -15,6 +18,7 @@ mod handshake;
 mod limits;
 mod ports;
 mod reading;
+mod standby;
 mod up;
 
 use std::time::Duration;
@@ -22,10 +26,11 @@ use std::time::Duration;
 use braid_openflow::{
     Bytes, DecodeError, Echo, Message, MessageType, MultipartType, VERSION, Xid, frame_length,
 };
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, Term, Time};
 
 use crate::event::{Event, SwitchPorts};
-use handshake::Handshake;
+use handshake::{Handshake, Outcome};
+use standby::Standby;
 use up::Up;
 
 pub use error::{DiscardReason, SessionError};
@@ -54,6 +59,14 @@ pub enum SessionEvent<'a> {
         /// The error as text.
         reason: String,
     },
+    /// Another controller is the switch's master. From now on the session writes nothing but echoes, until
+    /// [`Session::claim`].
+    RoleLost {
+        /// The switch.
+        dpid: DatapathId,
+        /// The newest term that the switch has seen; `None` if it has not said so yet: another event follows.
+        newest: Option<Term>,
+    },
     /// An event for the brain.
     Other(Event<'a>),
 }
@@ -61,6 +74,7 @@ pub enum SessionEvent<'a> {
 /// The state of one OpenFlow connection. Send what it appends to `out` to the switch.
 #[derive(Debug)]
 pub struct Session {
+    term: Option<Term>,
     limits: SessionLimits,
     state: State,
     connected_at: Time,
@@ -72,18 +86,21 @@ pub struct Session {
 
 #[derive(Debug)]
 enum State {
-    Hello { generation: u64 },
+    Hello,
     Handshake(Box<Handshake>),
     Up(Box<Up>),
+    Standby(Standby),
 }
 
 impl Session {
-    /// Starts a session and sends HELLO. `generation` must be higher than that of any earlier master.
-    pub fn open(now: Time, generation: u64, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
+    /// Starts a session and sends HELLO. It claims the role of master in this term; without one it becomes SLAVE, and
+    /// reports [`SessionEvent::RoleLost`].
+    pub fn open(now: Time, term: Option<Term>, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
         handshake::greet(out);
         Self {
+            term,
             limits,
-            state: State::Hello { generation },
+            state: State::Hello,
             connected_at: now,
             opened_at: now,
             heard_at: now,
@@ -91,19 +108,58 @@ impl Session {
         }
     }
 
+    /// The term in which the role of master was claimed last, if it was.
+    pub const fn term(&self) -> Option<Term> {
+        self.term
+    }
+
+    /// Claims the role of master in another term. After the role was lost, everything is read anew, and
+    /// [`SessionEvent::Up`] follows.
+    pub fn claim(&mut self, now: Time, term: Term, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.term = Some(term);
+        match &mut self.state {
+            State::Hello => {}
+            State::Handshake(handshake) => handshake.claim(term, out)?,
+            State::Up(_) => Up::claim(term, out)?,
+            State::Standby(_) => {
+                let handshake = Handshake::ask_for_all(Some(term), self.limits, out)?;
+                self.state = State::Handshake(Box::new(handshake));
+                (self.connected_at, self.opened_at) = (now, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the role of master up, for the leader of this term. Nothing but echoes is written from now on.
+    pub fn release(&mut self, newest: Term, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.term = None;
+        match &mut self.state {
+            State::Hello | State::Standby(_) => {}
+            State::Handshake(handshake) => handshake.release(newest, out)?,
+            State::Up(up) => {
+                let dpid = up.dpid();
+                standby::become_slave(newest, out)?;
+                self.state = State::Standby(Standby::told(dpid));
+            }
+        }
+        Ok(())
+    }
+
     /// The datapath id that the peer claims, once it has, so that it can be refused before the rest of the handshake.
     pub fn claimed_dpid(&self) -> Option<DatapathId> {
         match &self.state {
-            State::Hello { .. } => None,
+            State::Hello => None,
             State::Handshake(handshake) => handshake.claimed_dpid(),
             State::Up(up) => Some(up.dpid()),
+            State::Standby(standby) => Some(standby.dpid()),
         }
     }
 
-    /// The connected switch, once the handshake has completed.
+    /// The connected switch, once the handshake has completed or has been lost to another controller.
     pub fn dpid(&self) -> Option<DatapathId> {
         match &self.state {
             State::Up(up) => Some(up.dpid()),
+            State::Standby(standby) => Some(standby.dpid()),
             _ => None,
         }
     }
@@ -121,10 +177,12 @@ impl Session {
     /// Errors: the bytes cannot start a message of a switch, so waiting for more is pointless.
     pub fn message_length(&self, stream: &[u8]) -> Result<Option<usize>, SessionError> {
         match (&self.state, stream) {
-            (State::Hello { .. }, [_, kind, ..]) if *kind != 0 => {
+            (State::Hello, [_, kind, ..]) if *kind != 0 => {
                 Err(SessionError::NotHello { found: format!("{:?}", MessageType::from(*kind)) })
             }
-            (State::Handshake(_) | State::Up(..), [version, ..]) if *version != VERSION => {
+            (State::Handshake(_) | State::Up(_) | State::Standby(_), [version, ..])
+                if *version != VERSION =>
+            {
                 Err(DecodeError::Version { version: *version }.into())
             }
             _ => Ok(frame_length(stream)?),
@@ -161,19 +219,46 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         match &mut self.state {
-            State::Hello { generation } => {
-                let handshake = Handshake::begin(&message, *generation, self.limits, out)?;
+            State::Hello => {
+                let handshake = Handshake::begin(&message, self.term, self.limits, out)?;
                 self.state = State::Handshake(Box::new(handshake));
                 Ok(None)
             }
-            State::Handshake(handshake) => {
-                let Some(switch) = handshake.handle(xid, &message, length, out)? else { return Ok(None) };
-                let up = Up::new(&switch, handshake, self.limits);
-                self.state = State::Up(Box::new(up));
-                Ok(Some(SessionEvent::Up(switch)))
+            State::Handshake(handshake) => match handshake.handle(xid, &message, length, out)? {
+                None => Ok(None),
+                Some(Outcome::Up(switch)) => {
+                    let up = Up::new(&switch, handshake, self.limits);
+                    self.state = State::Up(Box::new(up));
+                    Ok(Some(SessionEvent::Up(switch)))
+                }
+                Some(Outcome::Lost { dpid, newest }) => {
+                    self.state = State::Standby(Standby::told(dpid));
+                    Ok(Some(SessionEvent::RoleLost { dpid, newest: Some(newest) }))
+                }
+            },
+            State::Up(up) if Up::loses_role(&message) => {
+                let dpid = up.dpid();
+                self.lose(dpid, &message, out).map(Some)
             }
             State::Up(up) => up.handle(xid, message, length),
+            State::Standby(standby) => Ok(standby.handle(&message)),
         }
+    }
+
+    /// Another controller has become master.
+    fn lose(
+        &mut self,
+        dpid: DatapathId,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<SessionEvent<'static>, SessionError> {
+        let newest = match message {
+            Message::RoleReply(role) => Some(Term(role.generation_id)),
+            _ => None,
+        };
+        let standby = if newest.is_some() { Standby::told(dpid) } else { Standby::ask(dpid, out)? };
+        self.state = State::Standby(standby);
+        Ok(SessionEvent::RoleLost { dpid, newest })
     }
 
     /// Expects the replies to a multipart request of this kind, see
@@ -191,7 +276,8 @@ impl Session {
         self.opened_at = (self.opened_at + stall).min(now).min(latest);
     }
 
-    /// Call at least every second. After the handshake, each call sends an echo request if one is due.
+    /// Call at least every second. After the handshake, each call sends an echo request and a question for the role if they
+    /// are due.
     ///
     /// Errors: the switch has been silent for too long. Close the connection.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), SessionError> {
@@ -204,7 +290,8 @@ impl Session {
             return Err(SessionError::SlowHandshake { took, limit });
         }
         match &mut self.state {
-            State::Up(up) => up.ask_for_echo(now, out)?,
+            State::Up(up) => up.ask_if_due(now, out)?,
+            State::Standby(standby) => standby.ask_for_echo(now, out)?,
             State::Handshake(_) if silence > ECHO_AFTER && !self.echo_sent => {
                 self.echo_sent = true;
                 Message::EchoRequest(Echo { data: Bytes(&[]) }).encode(Xid(0), out)?;

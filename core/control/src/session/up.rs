@@ -1,24 +1,34 @@
 //! A session after the handshake: messages as events.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use braid_edge_protocol::extension::BRAID;
 use braid_edge_protocol::telemetry::{self, TELEMETRY};
 use braid_openflow::{
-    EncodeError, ErrorMsg, FlowRemoved, FlowRemovedReason, Message, MultipartReply, MultipartType, PacketIn,
-    PortReason, PortStatus as PortStatusMsg, ReplyBody, Xid,
+    BadRequestCode, ControllerRole, EncodeError, ErrorCode, ErrorMsg, Experimenter, ExperimenterId,
+    FlowRemoved, FlowRemovedReason, Message, MultipartReply, MultipartType, PacketIn, PortReason,
+    PortStatus as PortStatusMsg, ReplyBody, Xid,
 };
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, Term, Time};
 
 use super::answers::{Answers, Part};
 use super::echo::EchoTimer;
 use super::handshake::Handshake;
 use super::ports::{PortLiveness, Ports};
-use super::{DiscardReason, SessionError, SessionEvent, SessionLimits};
+use super::{DiscardReason, SessionError, SessionEvent, SessionLimits, standby};
 use crate::cookie::Cookie;
 use crate::event::{Event, SwitchPorts};
 use crate::pipeline::EdgeGroup;
 use crate::port_counters::PortCounters;
+
+/// A claim of the role after the handshake; a number that no barrier has.
+const CLAIM_XID: Xid = Xid(u32::MAX);
+/// The experimenter id of the Open Networking Foundation, and the type of its role status.
+const ONF: ExperimenterId = ExperimenterId(0x4f4e_4600);
+const ROLE_STATUS: u32 = 1911;
+/// The time between two questions for the role, for switches that nothing is written to.
+const ROLE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The OpenFlow connection of a switch that has joined.
 #[derive(Debug)]
@@ -29,6 +39,7 @@ pub(super) struct Up {
     ports: Ports<()>,
     liveness: PortLiveness,
     answers: Answers,
+    role_checked_at: Option<Time>,
 }
 
 impl Up {
@@ -40,6 +51,7 @@ impl Up {
             ports: Ports::of(limits.ports, switch.ports.iter().map(|port| port.port)),
             liveness: handshake.liveness(),
             answers: Answers::new(limits),
+            role_checked_at: None,
         }
     }
 
@@ -56,9 +68,30 @@ impl Up {
         self.answers.expect(xid, kind);
     }
 
-    /// Sends an echo request if one is due.
-    pub(super) fn ask_for_echo(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    /// Sends an echo request and a question for the role, if they are due.
+    pub(super) fn ask_if_due(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let checked_at = *self.role_checked_at.get_or_insert(now);
+        if now.since(checked_at) >= ROLE_CHECK_INTERVAL {
+            self.role_checked_at = Some(now);
+            standby::query_role(out)?;
+        }
         self.echoes.ask(now, out)
+    }
+
+    /// Asks for the role of master in a newer term.
+    pub(super) fn claim(term: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        standby::request(ControllerRole::Master, term, CLAIM_XID, out)
+    }
+
+    /// Whether the message says that we are not master any more.
+    pub(super) fn loses_role(message: &Message<'_>) -> bool {
+        const IS_SLAVE: ErrorCode = ErrorCode::BadRequest(BadRequestCode::IsSlave);
+        match message {
+            Message::RoleReply(role) => role.role != ControllerRole::Master,
+            Message::Error(error) => [IS_SLAVE, standby::STALE].contains(&error.error),
+            Message::Experimenter(message) => is_status_of_slave(message),
+            _ => false,
+        }
     }
 
     /// Handles a message of `length` bytes.
@@ -88,6 +121,12 @@ impl Up {
             message => event(dpid, xid, message, self.liveness).map(SessionEvent::Other),
         })
     }
+}
+
+/// A role status of the ONF's extension 191 for OpenFlow 1.3, that says SLAVE.
+fn is_status_of_slave(message: &Experimenter<'_>) -> bool {
+    let slave = u32::from(ControllerRole::Slave).to_be_bytes();
+    (message.experimenter, message.exp_type) == (ONF, ROLE_STATUS) && message.data.0.starts_with(&slave)
 }
 
 fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>, liveness: PortLiveness) -> Option<Event<'a>> {

@@ -6,7 +6,7 @@ use braid_openflow::{
     Kbps, List, Match, Message, MultipartFlags, MultipartReply, MultipartType, Port, PortConfig,
     PortFeatures, PortState, ReplyBody, Role, Seconds, SwitchFeatures, TableId, Text, Xid, frames,
 };
-use braid_types::{DatapathId, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, Term, Time};
 
 pub(crate) type Result<'a> = std::result::Result<Option<SessionEvent<'a>>, SessionError>;
 
@@ -24,7 +24,14 @@ impl Channel {
 
     pub(crate) fn open_with(limits: SessionLimits) -> Self {
         let mut sent = Vec::new();
-        Self { session: Session::open(Time::ZERO, 1, limits, &mut sent), sent, asked: Vec::new() }
+        Self { session: Session::open(Time::ZERO, Some(Term(1)), limits, &mut sent), sent, asked: Vec::new() }
+    }
+
+    /// A session that claims the role of master in this term, or none.
+    pub(crate) fn open_as(term: Option<Term>) -> Self {
+        let mut sent = Vec::new();
+        let session = Session::open(Time::ZERO, term, SessionLimits::DEFAULT, &mut sent);
+        Self { session, sent, asked: Vec::new() }
     }
 
     /// A session after both HELLOs.

@@ -6,3 +6,4 @@ mod channel;
 mod counting;
 mod protocol;
 mod random;
+mod roles;

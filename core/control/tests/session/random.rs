@@ -6,7 +6,7 @@ use braid_openflow::{
     Message, MeterBand, MeterConfig, MeterFlags, MeterId, MultipartFlags, MultipartReply, MultipartType,
     Port, PortReason, PortState, PortStatus, ReplyBody, Text, Xid,
 };
-use braid_types::Time;
+use braid_types::{Term, Time};
 use proptest::prelude::*;
 
 use crate::channel::{features, flow, port, removed, role};
@@ -152,7 +152,7 @@ proptest! {
     fn whatever_is_said_no_session_holds_more_than_it_may(said in prop::collection::vec(said(), 0..150)) {
         let mut out = Vec::with_capacity(4 << 10);
         let before = in_use();
-        let mut session = Session::open(Time::ZERO, 1, LIMITS, &mut out);
+        let mut session = Session::open(Time::ZERO, Some(Term(1)), LIMITS, &mut out);
         let hello = encode(0, &Message::Hello(Hello::V1_3));
         session.handle_message(Time::ZERO, &hello, &mut out).expect("a greeting");
         drop(hello);

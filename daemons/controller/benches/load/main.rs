@@ -88,6 +88,7 @@ fn control(arguments: &[String]) {
         access: Access::default(),
         testbed: None,
         policy: None,
+        cluster: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
         ovsdb: Vec::new(),

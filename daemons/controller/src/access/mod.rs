@@ -20,7 +20,7 @@ pub enum Right {
     Read,
     /// Create assignments, and have links measured.
     Use,
-    /// Change the policy.
+    /// Change the policy, and take switches over.
     Change,
 }
 

@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
 use braid_tls::Transport;
-use braid_types::Time;
+use braid_types::{DatapathId, Term, Time};
 use tracing::{debug, info, warn};
 
 use super::control_first::ControlFirst;
 use super::handshakes::Place;
 use super::identity::Identity;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, RoleWish};
 use super::poller::Wanted;
-use crate::clock::generation;
 use crate::engine::{Engine, JoinError};
 use crate::openflow_tls::ClaimError;
 
@@ -79,8 +78,8 @@ pub(super) struct Channel {
     address: SocketAddr,
     session: Session,
     outbox: Rc<Outbox>,
-    /// Whether the engine counts this channel's switch as connected.
-    joined: bool,
+    /// The switch, once the engine counts it as connected.
+    joined: Option<DatapathId>,
     /// Whether the datapath id that the switch claims may join.
     checked: bool,
     /// The place among the handshakes, until this one is done.
@@ -103,11 +102,16 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn open(stream: Transport, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
+    pub(super) fn open(
+        stream: Transport,
+        address: SocketAddr,
+        outbox: Rc<Outbox>,
+        (now, term): (Time, Option<Term>),
+    ) -> Self {
         let (mut pending, rest) = (Vec::new(), Vec::new());
-        let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
+        let session = Session::open(now, term, SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        let (identity, joined, checked, place, is_behind, sent) = (None, false, false, None, false, 0);
+        let (identity, joined, checked, place, is_behind, sent) = (None, None, false, None, false, 0);
         let (due, stalled, has_more) = (now, Duration::ZERO, false);
         Self {
             stream,
@@ -212,7 +216,7 @@ impl Channel {
         arrived_at: Time,
         stream: &[u8],
     ) -> Result<(), ChannelError> {
-        if !self.joined || stream.len() < CONTROL_FIRST_THRESHOLD {
+        if self.joined.is_none() || stream.len() < CONTROL_FIRST_THRESHOLD {
             return Ok(());
         }
         while engine.now().since(arrived_at) < TURN_BUDGET
@@ -236,18 +240,18 @@ impl Channel {
         if !self.checked
             && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
         {
-            engine.check_join(dpid, self.address)?;
+            engine.check_join(dpid, self.address, &self.outbox)?;
             self.checked = true;
         }
         let Some(event) = event else { return Ok(()) };
         match event {
             SessionEvent::Up(switch) => {
-                engine.check_join(switch.dpid, self.address)?;
-                if let Some(identity) = &self.identity {
-                    identity.note_joined(switch.dpid, self.address.ip())?;
+                self.note_connected(engine, switch.dpid)?;
+                let is_master = engine.join(switch.dpid, self.address, &self.outbox)?;
+                self.joined = Some(switch.dpid);
+                if !is_master {
+                    return Ok(());
                 }
-                engine.join(switch.dpid, self.address, &self.outbox)?;
-                self.joined = true;
                 if let Some(why) = self.session.unusable() {
                     let dpid = tracing::field::display(switch.dpid);
                     warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
@@ -255,6 +259,7 @@ impl Channel {
                 engine.handle(arrived_at, &Event::SwitchUp(switch));
             }
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
+            SessionEvent::RoleLost { dpid, newest } => self.lose_role(engine, dpid, newest)?,
             SessionEvent::Other(event) => engine.handle(arrived_at, &event),
         }
         Ok(())
@@ -262,14 +267,46 @@ impl Channel {
 
     /// Whether the switch may still be the datapath that it joined as.
     pub(super) fn check_identity(&self) -> Result<(), ChannelError> {
-        let dpid = self.session.claimed_dpid().filter(|_| self.joined);
+        let dpid = self.joined;
         let (Some(identity), Some(dpid)) = (&self.identity, dpid) else { return Ok(()) };
         Ok(identity.check_again(dpid)?)
     }
 
+    /// The switch has proved who it is.
+    fn note_connected(&self, engine: &Engine, dpid: DatapathId) -> Result<(), ChannelError> {
+        engine.check_join(dpid, self.address, &self.outbox)?;
+        if let Some(identity) = &self.identity {
+            identity.note_joined(dpid, self.address.ip())?;
+        }
+        Ok(())
+    }
+
+    /// Another controller is the switch's master.
+    fn lose_role(
+        &mut self,
+        engine: &mut Engine,
+        dpid: DatapathId,
+        newest: Option<Term>,
+    ) -> Result<(), ChannelError> {
+        self.note_connected(engine, dpid)?;
+        newest.into_iter().for_each(|term| engine.note_term(term));
+        engine.lose_role(dpid, self.address, &self.outbox, self.session.term())?;
+        self.joined = Some(dpid);
+        Ok(())
+    }
+
+    /// Asks the switch for another role if the engine wishes it.
+    pub(super) fn change_role(&mut self, now: impl FnOnce() -> Time) -> Result<(), ChannelError> {
+        match self.outbox.take_role_wish() {
+            Some(RoleWish::Claim(term)) => Ok(self.session.claim(now(), term, &mut self.pending)?),
+            Some(RoleWish::Release(newest)) => Ok(self.session.release(newest, &mut self.pending)?),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the handshake is done.
     pub(super) const fn has_joined(&self) -> bool {
-        self.joined
+        self.joined.is_some()
     }
 
     /// Called once a second, with the time so far in which the controller did not get to listen.
@@ -309,7 +346,7 @@ impl Channel {
         // A last message, such as an error, may still be pending.
         let _ = self.flush();
         self.stream.close();
-        let (address, dpid) = (self.address, self.joined.then(|| self.session.dpid()).flatten());
+        let (address, dpid) = (self.address, self.joined);
         if let Some(dpid) = dpid {
             engine.leave(dpid);
             self.identity.iter().for_each(|identity| identity.note_left(dpid));

@@ -35,7 +35,7 @@ use outbox::Slot;
 use poller::Poller;
 
 pub(crate) use accept::{accept, accept_queue};
-pub(crate) use outbox::{Filled, Outbox};
+pub(crate) use outbox::{Filled, Outbox, RoleWish};
 pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
@@ -270,7 +270,8 @@ impl Channels {
 
     fn flush(&mut self, slot: Slot) {
         let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
-        let result = channel.flush().and_then(|()| {
+        let wished = channel.change_role(|| self.engine.borrow().now());
+        let result = wished.and_then(|()| channel.flush()).and_then(|()| {
             let (wants, wanted) = (channel.wants(), channel.wanted);
             if wants != wanted {
                 channel.wanted = wants;
@@ -307,13 +308,13 @@ impl Channels {
         if self.slots.len() - self.free.len() >= MAX_CHANNELS {
             return self.refuse(address, "the limit of open connections is reached");
         }
-        let (now, stalled) = {
+        let (now, stalled, term) = {
             let engine = self.engine.borrow();
-            (engine.now(), engine.stalled())
+            (engine.now(), engine.stalled(), engine.term())
         };
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);
-        let mut channel = Channel::open(stream, address, outbox, now);
+        let mut channel = Channel::open(stream, address, outbox, (now, term));
         channel.identity = identity;
         (channel.due, channel.stalled) = (now + TICK, stalled);
         channel.place = Some(self.handshakes.begin(address.ip(), slot));

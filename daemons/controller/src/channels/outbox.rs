@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use braid_openflow::{MultipartType, Xid};
+use braid_types::Term;
 use tokio::sync::Notify;
 
 /// Bytes that may wait for a switch; beyond them it is disconnected.
@@ -22,8 +23,18 @@ pub(crate) struct Outbox {
     /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
+    role_wish: Cell<Option<RoleWish>>,
     slot: Slot,
     filled: Rc<Filled>,
+}
+
+/// The role that a channel shall ask its switch for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RoleWish {
+    /// MASTER, in this term.
+    Claim(Term),
+    /// SLAVE, for the leader of this term.
+    Release(Term),
 }
 
 /// A multipart request: its transaction id and type.
@@ -41,8 +52,9 @@ pub(crate) struct Filled {
 impl Outbox {
     /// An empty outbox that reports to `filled` when it gets bytes.
     pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
-        let (bytes, requests, closed) = (RefCell::default(), RefCell::default(), Cell::default());
-        Rc::new(Self { bytes, requests, closed, slot, filled: filled.clone() })
+        let (bytes, requests) = (RefCell::default(), RefCell::default());
+        let (closed, role_wish) = (Cell::default(), Cell::default());
+        Rc::new(Self { bytes, requests, closed, role_wish, slot, filled: filled.clone() })
     }
 
     /// Appends the messages that `write` encodes.
@@ -74,6 +86,22 @@ impl Outbox {
         } else {
             pending.append(&mut bytes);
         }
+    }
+
+    /// Drops what was not taken yet.
+    pub(crate) fn discard(&self) {
+        self.bytes.borrow_mut().clear();
+        self.requests.borrow_mut().clear();
+    }
+
+    /// Asks the channel to change its role. The last wish counts.
+    pub(crate) fn ask(&self, wish: RoleWish) {
+        self.role_wish.set(Some(wish));
+        self.filled.note(self.slot);
+    }
+
+    pub(crate) fn take_role_wish(&self) -> Option<RoleWish> {
+        self.role_wish.take()
     }
 
     pub(crate) fn is_overfull(&self, pending: usize) -> bool {

@@ -8,7 +8,7 @@ use tokio::task::yield_now;
 use tracing::info;
 
 use super::paths::Search;
-use super::{Question, capacity};
+use super::{Question, capacity, take_over};
 use crate::engine::Shared;
 use crate::policy;
 use crate::state_copy::{CopyInProgress, CopyRequest};
@@ -129,6 +129,7 @@ fn answer_one(engine: &Shared, question: Question) {
         Question::WrongToken { peer, count } => {
             engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
         }
+        Question::TakeOver(answer) => _ = answer.send(take_over::begin(&mut engine.borrow_mut())),
         Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
         Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
     }

@@ -137,7 +137,7 @@ impl Guard {
 fn needed(visit: &Visit<'_>) -> Right {
     match (visit.method.is_safe(), visit.path) {
         (true, _) => Right::Read,
-        (false, "/api/v1/policy" | "/api/v1/testbed/links") => Right::Change,
+        (false, "/api/v1/policy" | "/api/v1/testbed/links" | "/api/v1/switches/take-over") => Right::Change,
         (false, _) => Right::Use,
     }
 }
@@ -238,8 +238,9 @@ mod tests {
     }
 
     #[test]
-    fn others_change_no_policy_without_the_right_to() {
+    fn others_change_no_policy_and_take_no_switch_without_the_right_to() {
         assert_eq!(status(AWAY, &Method::PUT, "/api/v1/policy", &[HOST]), 403);
+        assert_eq!(status(AWAY, &Method::POST, "/api/v1/switches/take-over", &[HOST]), 403);
         assert_eq!(status(HERE, &Method::PUT, "/api/v1/policy", &[HOST]), 200);
         assert_eq!(status(AWAY, &Method::POST, "/api/v1/assignments", &[HOST]), 200);
     }

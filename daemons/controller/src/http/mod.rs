@@ -24,6 +24,7 @@ mod problem;
 mod replica;
 mod rpc;
 mod stream;
+mod take_over;
 mod testbed;
 mod wire;
 mod wrong_tokens;
@@ -39,6 +40,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
+use braid_api::TakeOver;
 use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
@@ -90,6 +92,8 @@ pub(crate) enum Question {
         /// How many.
         count: u64,
     },
+    /// The role of master of all switches shall be claimed in a new term.
+    TakeOver(oneshot::Sender<Option<TakeOver>>),
     /// A policy that was checked shall hold; when it does.
     SetPolicy(String, oneshot::Sender<Time>),
 }
@@ -179,6 +183,7 @@ fn api(desk: Desk) -> OpenApiRouter {
         .merge(policy::routes(&questions, &replica))
         .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls)))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
+        .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))

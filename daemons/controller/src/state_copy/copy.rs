@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use braid_api::SwitchRole;
 use braid_control::view::{EdgeView, SwitchView, TransferRecord};
 use braid_control::{Counters, Sizes};
 use braid_steering::{Count, Policies, TransferId};
@@ -59,6 +60,7 @@ pub(crate) struct Totals {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ConnectedSwitch {
     pub(crate) switch: SwitchView,
+    pub(crate) role: SwitchRole,
     /// The address that it connects from.
     pub(crate) address: Option<std::net::SocketAddr>,
     pub(crate) metadata: SwitchMetadata,

@@ -17,5 +17,6 @@ mod policy;
 mod process;
 mod reading;
 mod recording;
+mod roles;
 mod rpc;
 mod support;

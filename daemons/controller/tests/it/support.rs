@@ -30,6 +30,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         testbed: None,
         http_inherited: None,
         policy: None,
+        cluster: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
         ovsdb: Vec::new(),

@@ -1,6 +1,9 @@
 //! `GET /api/v1/switches`.
 
-use braid_api::{Port, PortRole, Switch, Switches};
+use std::cmp::Ordering;
+use std::iter::from_fn;
+
+use braid_api::{Port, PortRole, Switch, SwitchRole, Switches};
 use braid_control::Role;
 use braid_control::view::{PortView, SwitchView};
 use braid_types::DatapathId;
@@ -17,13 +20,39 @@ impl Copied for ConnectedSwitch {
     const PIECE: usize = 4;
 
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        let connected = |switch: SwitchView| Self {
+        let connected = |switch: SwitchView, role| Self {
             address: engine.address(switch.dpid),
             metadata: engine.metadata(switch.dpid),
             switch,
+            role,
         };
-        engine.brain().switches_after(last.map(|it| it.switch.dpid)).map(connected)
+        let last = last.map(|it| it.switch.dpid);
+        let masters = engine.brain().switches_after(last);
+        let unknown = |dpid| SwitchView { dpid, ports: Vec::new() };
+        let slaves = engine.slaves_after(last).map(unknown);
+        let masters = masters.map(move |switch| connected(switch, SwitchRole::Master));
+        let slaves = slaves.map(move |switch| connected(switch, SwitchRole::Slave));
+        merge(masters, slaves)
     }
+}
+
+/// Both, by datapath id, as each of them is. Of a switch that is in both, the first counts.
+fn merge(
+    one: impl Iterator<Item = ConnectedSwitch>,
+    other: impl Iterator<Item = ConnectedSwitch>,
+) -> impl Iterator<Item = ConnectedSwitch> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    from_fn(move || {
+        let order = match (one.peek(), other.peek()) {
+            (Some(one), Some(other)) => one.switch.dpid.cmp(&other.switch.dpid),
+            (None, _) => Ordering::Greater,
+            (_, None) => Ordering::Less,
+        };
+        if order.is_eq() {
+            other.next();
+        }
+        if order.is_le() { one.next() } else { other.next() }
+    })
 }
 
 impl Listed for ConnectedSwitch {
@@ -35,9 +64,10 @@ impl Listed for ConnectedSwitch {
     }
 
     fn wire(&self) -> Switch {
-        let Self { switch, address, metadata } = self;
+        let Self { switch, address, metadata, role } = self;
         Switch {
             dpid: switch.dpid,
+            role: *role,
             ports: switch.ports.iter().map(port).collect(),
             address: *address,
             name: metadata.name.clone(),

@@ -87,6 +87,7 @@ pub(in crate::http) fn threat(threat: &Threat) -> braid_api::Threat {
         Threat::TooManyAddresses => Wire::TooManyAddresses,
         Threat::TooManyPackets => Wire::TooManyPackets,
         Threat::DuplicateDatapathId { dpid, holder } => Wire::DuplicateDatapathId { dpid, holder },
+        Threat::RoleLost { dpid } => Wire::RoleLost { dpid },
         Threat::RefusedConnection { why } => Wire::RefusedConnection { why },
         Threat::WrongToken => Wire::WrongToken,
     }
@@ -148,6 +149,7 @@ mod tests {
             Threat::TooManyAddresses,
             Threat::TooManyPackets,
             Threat::DuplicateDatapathId { dpid: DatapathId(1), holder: [10, 0, 0, 1].into() },
+            Threat::RoleLost { dpid: DatapathId(1) },
             Threat::RefusedConnection { why: String::new() },
             Threat::WrongToken,
         ];

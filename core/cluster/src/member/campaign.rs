@@ -1,0 +1,156 @@
+//! What a member asks of the store: reads, and what follows from what it has read.
+//!
+//! Every change is followed by a read, so a request whose answer is lost is no special case.
+
+use braid_types::{Term, Time};
+
+use super::leading::Leading;
+use super::{Event, Member, OwnLease};
+use crate::calls::Pending;
+use crate::store::{LeaderRecord, LeaseId, StoreAnswer, StoreRequest, StoreView};
+
+/// Bits of a term that name the member which has raised it.
+const TAG_BITS: u32 = 16;
+
+impl Member {
+    /// Does what is due.
+    pub(super) fn act(&mut self, now: Time) {
+        self.called_at = self.called_at.max(now);
+        self.send_heartbeat(now);
+        if self.calls.is_busy() {
+            return;
+        }
+        let silence = self.settings.silence;
+        let is_silent = self.view.leader.as_ref().is_some_and(|it| self.hearing.is_silent(it, now, silence));
+        if now >= self.read_at || is_silent && !self.calls.is_failing() {
+            return self.calls.send(now, StoreRequest::Read);
+        }
+        if let Some(request) = self.keep_alive(now) {
+            self.calls.send(now, request);
+        }
+    }
+
+    /// Takes the answer to a request; `None` if there is none.
+    pub(super) fn take_answer(&mut self, now: Time, pending: Pending, answer: Option<StoreAnswer>) {
+        let Some(answer) = answer else {
+            let wait = self.settings.retry_interval;
+            self.read_at = now + wait + wait.mul_f64(self.random.next_f64());
+            return;
+        };
+        match (pending.request, answer) {
+            (_, StoreAnswer::View(view)) => self.take_view(now, view),
+            (StoreRequest::Campaign { lease, term, .. }, StoreAnswer::Won) => {
+                self.lead(now, term, lease);
+                self.read_at = now + self.settings.read_interval;
+            }
+            (StoreRequest::Grant { lease, ttl }, StoreAnswer::Done) => {
+                self.lease = Some(OwnLease { id: lease, until: Some(pending.sent_at + ttl) });
+                self.campaign(now);
+            }
+            (StoreRequest::KeepAlive { lease }, StoreAnswer::Done) => {
+                let until = Some(pending.sent_at + self.settings.lease);
+                self.lease.iter_mut().filter(|own| own.id == lease).for_each(|own| own.until = until);
+            }
+            (StoreRequest::KeepAlive { .. } | StoreRequest::Grant { .. }, _) => {
+                self.lease = None;
+                self.read_at = now;
+            }
+            _ => self.read_at = now,
+        }
+    }
+
+    /// Takes what the store says, and decides.
+    fn take_view(&mut self, now: Time, view: StoreView) {
+        let terms = [view.term.map(|(term, _)| term), view.leader.as_ref().map(|it| it.term)];
+        terms.into_iter().flatten().for_each(|term| self.newest = self.newest.newest(term));
+        let leader = view.leader.clone();
+        self.view = view;
+        self.read_at = now + self.settings.read_interval;
+        match (leader, self.term()) {
+            (None, _) => self.consider_campaign(now),
+            (Some(leader), Some(term)) => self.consider_as_leader(now, &leader, term),
+            (Some(leader), None) => self.consider_as_standby(now, &leader),
+        }
+    }
+
+    /// Nobody leads, as far as the store knows.
+    fn consider_campaign(&mut self, now: Time) {
+        let is_led = self.leading.is_none() && self.hearing.is_alive(now, self.settings.silence);
+        // A leader that is alive gets its lease back by itself, unless it does not reach the store.
+        if is_led && !self.hearing.is_leaseless(now, self.settings.leaseless_limit) {
+            self.read_at = now + self.settings.retry_interval;
+            return;
+        }
+        self.campaign(now);
+    }
+
+    fn consider_as_leader(&mut self, now: Time, leader: &LeaderRecord, term: Term) {
+        let is_own = self.lease.is_some_and(|own| own.id == leader.lease);
+        if is_own && leader.term.is_newer_than(term) {
+            // The answer to the campaign was lost.
+            return self.lead(now, leader.term, leader.lease);
+        }
+        if !is_own && leader.term.is_newer_than(term) {
+            return self.depose();
+        }
+        if !is_own || self.newest.is_newer_than(term) {
+            // The store has forgotten a term, and gives an older one: a new campaign goes beyond all of them.
+            self.revoke(now, leader.lease);
+        }
+    }
+
+    fn consider_as_standby(&mut self, now: Time, leader: &LeaderRecord) {
+        let is_own = self.lease.is_some_and(|own| own.id == leader.lease);
+        if is_own && !self.newest.is_newer_than(leader.term) {
+            return self.lead(now, leader.term, leader.lease);
+        }
+        // An earlier run of this member leads no more, nor does one that was deposed.
+        let is_past = leader.member == self.identity.id;
+        if is_past || self.hearing.is_silent(leader, now, self.settings.silence) {
+            self.revoke(now, leader.lease);
+        }
+    }
+
+    fn revoke(&mut self, now: Time, lease: LeaseId) {
+        self.lease.take_if(|own| own.id == lease);
+        self.calls.send(now, StoreRequest::Revoke { lease });
+    }
+
+    /// Campaigns with a lease that lasts, or asks for one first.
+    fn campaign(&mut self, now: Time) {
+        let lasts = |until: Time| until.since(now) > self.settings.lease / 2;
+        match self.lease {
+            Some(OwnLease { id, until: Some(until) }) if lasts(until) => {
+                let term_revision = self.view.term.map_or(0, |(_, revision)| revision);
+                let term = self.next_term();
+                self.calls.send(now, StoreRequest::Campaign { lease: id, term, term_revision });
+            }
+            lease => {
+                // A lease whose grant was not confirmed may exist, and is asked for again.
+                let unconfirmed = lease.filter(|lease| lease.until.is_none()).map(|lease| lease.id);
+                let id = unconfirmed.unwrap_or_else(|| self.new_lease());
+                self.lease = Some(OwnLease { id, until: None });
+                self.calls.send(now, StoreRequest::Grant { lease: id, ttl: self.settings.lease });
+            }
+        }
+    }
+
+    /// A lease of this run, with a number that etcd takes: above 0, and signed.
+    const fn new_lease(&mut self) -> LeaseId {
+        LeaseId((self.random.next_u64() >> 1) | 1)
+    }
+
+    /// Above every term that this member has seen.
+    fn next_term(&self) -> Term {
+        let known = self.view.term.map_or(self.identity.first_term, |(term, _)| term);
+        let number = (known.newest(self.newest).0 >> TAG_BITS).wrapping_add(1);
+        Term((number << TAG_BITS) | u64::from(self.identity.tag))
+    }
+
+    fn lead(&mut self, now: Time, term: Term, lease: LeaseId) {
+        self.newest = self.newest.newest(term);
+        self.leading = Some(Leading::new(now, term, lease));
+        self.events.push_back(Event::Elected { term });
+        self.send_heartbeat(now);
+    }
+}

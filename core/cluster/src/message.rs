@@ -1,0 +1,56 @@
+//! Messages between members.
+
+use std::fmt;
+
+use braid_types::Term;
+use serde::{Deserialize, Serialize};
+
+/// The name of a member, unique in its cluster.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MemberId(String);
+
+impl MemberId {
+    /// The member with this name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+impl fmt::Display for MemberId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A message between two members. Who sent it is known from the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// The sender leads, and its brain has made progress since the last heartbeat.
+    Heartbeat {
+        /// Its term.
+        term: Term,
+        /// Whether its lease holds, as far as it knows.
+        has_lease: bool,
+    },
+    /// The answer of a standby.
+    Follow {
+        /// The newest term that the standby has seen.
+        newest: Term,
+    },
+    /// The leader of this term asks the receiver to take over.
+    HandOver {
+        /// The leader's term.
+        term: Term,
+    },
+}
+
+/// A message to send.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// The receiver; `None` for all other members.
+    pub to: Option<MemberId>,
+    /// The message.
+    pub message: Message,
+}

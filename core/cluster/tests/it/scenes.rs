@@ -1,0 +1,170 @@
+//! Single faults, one at a time, and what follows.
+
+use std::time::Duration;
+
+use braid_cluster::{Event, HandOverError, Identity, Member, MemberId, Settings, StoreAnswer, StoreView};
+use braid_types::{Term, Time};
+
+use crate::world::{End, World};
+
+const SOON: Duration = Duration::from_secs(1);
+
+/// Three members with a leader.
+fn led() -> (World, usize) {
+    let mut world = World::new(1, 3, 2);
+    world.run_until(SOON, |world| world.settled_leader().is_some()).expect("a leader");
+    world.run_for(SOON);
+    let leader = world.settled_leader().expect("a leader");
+    (world, leader)
+}
+
+fn others(leader: usize) -> impl Iterator<Item = usize> {
+    (0..3).filter(move |it| *it != leader)
+}
+
+/// Waits for another leader; the time that it took.
+fn another(world: &mut World, leader: usize, limit: Duration) -> Duration {
+    let is_other = |world: &World| world.settled_leader().is_some_and(|it| it != leader);
+    world.run_until(limit, is_other).expect("another leader")
+}
+
+#[test]
+fn a_killed_leader_is_replaced_at_once_because_its_streams_close() {
+    let (mut world, leader) = led();
+    world.kill(leader);
+    assert!(another(&mut world, leader, SOON) < Duration::from_millis(200));
+}
+
+#[test]
+fn a_stopped_leader_is_replaced_long_before_its_lease_ends_and_stands_down_when_it_wakes() {
+    let (mut world, leader) = led();
+    world.pause(leader);
+    assert!(another(&mut world, leader, SOON) < Duration::from_millis(600));
+    world.run_for(Duration::from_secs(10));
+    let new = world.settled_leader();
+    world.resume(leader);
+    world.run_for(SOON);
+    assert_eq!(world.settled_leader(), new);
+    assert!(!world.nodes[leader].member.leads());
+}
+
+#[test]
+fn a_leader_whose_brain_hangs_loses_its_lease_though_its_timers_run() {
+    let (mut world, leader) = led();
+    world.nodes[leader].hangs = true;
+    another(&mut world, leader, SOON);
+}
+
+#[test]
+fn a_standby_that_was_stopped_does_not_mistake_its_own_silence_for_the_leaders() {
+    let (mut world, leader) = led();
+    let elections = world.elections;
+    let standby = others(leader).next().expect("a standby");
+    world.pause(standby);
+    world.run_for(Duration::from_secs(5));
+    world.resume(standby);
+    world.run_for(Duration::from_secs(5));
+    assert_eq!((world.settled_leader(), world.elections), (Some(leader), elections));
+}
+
+#[test]
+fn without_the_store_the_leader_goes_on_and_nobody_is_elected() {
+    let (mut world, leader) = led();
+    let elections = world.elections;
+    world.store.is_down = true;
+    world.run_for(Duration::from_secs(60));
+    assert_eq!((world.settled_leader(), world.elections), (Some(leader), elections));
+    assert!(!world.nodes[leader].member.store_answers());
+    world.store.start(world.now);
+    world.run_for(Duration::from_secs(5));
+    assert_eq!(world.settled_leader(), Some(leader));
+    assert!(world.nodes[leader].member.store_answers());
+}
+
+#[test]
+fn a_leader_that_alone_is_cut_off_from_the_store_is_replaced() {
+    let (mut world, leader) = led();
+    world.cuts.extend([(End::Member(leader), End::Store), (End::Store, End::Member(leader))]);
+    another(&mut world, leader, Duration::from_secs(10));
+}
+
+#[test]
+fn members_that_do_not_hear_each_other_do_not_depose_each_other_for_ever() {
+    let (mut world, leader) = led();
+    for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
+        world.cuts.insert((End::Member(a), End::Member(b)));
+    }
+    world.run_for(Duration::from_secs(5));
+    let elections = world.elections;
+    world.run_for(Duration::from_secs(60));
+    assert_eq!(world.elections, elections, "after {leader}");
+    assert!(world.settled_leader().is_some());
+}
+
+#[test]
+fn a_store_that_forgets_everything_costs_no_term() {
+    let (mut world, leader) = led();
+    let before = world.nodes[leader].member.term().expect("a term");
+    world.store.restore(world.now);
+    world.run_for(Duration::from_secs(5));
+    let leader = world.settled_leader().expect("a leader");
+    let term = world.nodes[leader].member.term().expect("a term");
+    assert!(term.is_newer_than(before), "{term} after {before}");
+}
+
+#[test]
+fn leadership_is_handed_over_to_the_standby_that_is_named() {
+    let (mut world, leader) = led();
+    let standby = others(leader).last().expect("a standby");
+    let wanted = world.nodes[standby].id.clone();
+    let local = world.nodes[leader].local(world.now);
+    let chosen = world.nodes[leader].member.hand_over(local, Some(&wanted));
+    assert_eq!(chosen, Ok(wanted));
+    let took = world.run_until(SOON, |world| world.settled_leader() == Some(standby));
+    assert!(took.expect("the standby leads") < Duration::from_millis(300));
+}
+
+#[test]
+fn leadership_is_handed_over_to_nobody_who_does_not_follow() {
+    let (mut world, leader) = led();
+    let local = world.nodes[leader].local(world.now);
+    let member = &mut world.nodes[leader].member;
+    assert_eq!(member.hand_over(local, Some(&MemberId::new("other"))), Err(HandOverError::NoStandby));
+    let standby = others(leader).next().expect("a standby");
+    let refused = world.nodes[standby].member.hand_over(local, None);
+    assert_eq!(refused, Err(HandOverError::NotLeader));
+}
+
+#[test]
+fn a_leader_raises_its_term_above_what_a_switch_has_seen() {
+    let (mut world, leader) = led();
+    let term = world.nodes[leader].member.term().expect("a term");
+    let seen = Term(term.0 + (1 << 40));
+    let local = world.nodes[leader].local(world.now);
+    world.nodes[leader].member.handle_switch_term(local, seen);
+    world
+        .run_until(SOON, |world| {
+            let leader = world.settled_leader();
+            leader
+                .is_some_and(|it| world.nodes[it].member.term().is_some_and(|term| term.is_newer_than(seen)))
+        })
+        .expect("a newer term");
+}
+
+#[test]
+fn the_grant_of_a_slow_store_is_asked_for_again_and_not_given_twice() {
+    let identity = Identity { id: MemberId::new("a"), tag: 1, first_term: Term(0), seed: 1 };
+    let mut member = Member::new(Time::ZERO, identity, Settings::default());
+    let (read, _) = member.poll_store().expect("a read");
+    let empty = || Some(StoreAnswer::View(StoreView::default()));
+    member.handle_store(Time::ZERO, read, empty());
+    let (_, first) = member.poll_store().expect("a grant");
+    let late = Time::from_millis(1_000);
+    member.handle_timeout(late);
+    assert_eq!(member.poll_event(), Some(Event::Store { answers: false }));
+    let again = Time::from_millis(2_000);
+    member.handle_timeout(again);
+    let (read, _) = member.poll_store().expect("a read");
+    member.handle_store(again, read, empty());
+    assert_eq!(member.poll_store().map(|(_, request)| request), Some(first));
+}

@@ -1,0 +1,116 @@
+//! The store's requests and answers as JSON of etcd's gateway: keys and values in Base64, numbers as strings.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use braid_cluster::{LeaderRecord, LeaseId, MemberId, StoreView};
+use braid_types::Term;
+use serde_json::{Value, json};
+
+/// A key or value in Base64.
+pub(super) fn encode(text: &str) -> String {
+    STANDARD.encode(text)
+}
+
+pub(super) fn range(key: &str) -> Value {
+    json!({ "requestRange": { "key": encode(key) } })
+}
+
+pub(super) fn put(key: &str, value: &str) -> Value {
+    json!({ "requestPut": { "key": encode(key), "value": encode(value) } })
+}
+
+pub(super) fn put_leased(key: &str, value: &str, lease: LeaseId) -> Value {
+    let (key, value) = (encode(key), encode(value));
+    json!({ "requestPut": { "key": key, "value": value, "lease": lease.0.to_string() } })
+}
+
+/// The condition that a key does not exist.
+pub(super) fn is_absent(key: &str) -> Value {
+    json!({ "key": encode(key), "target": "CREATE", "result": "EQUAL", "createRevision": "0" })
+}
+
+/// The condition that a key was changed last in this revision.
+pub(super) fn has_revision(key: &str, revision: u64) -> Value {
+    json!({ "key": encode(key), "target": "MOD", "result": "EQUAL", "modRevision": revision.to_string() })
+}
+
+/// Whether a transaction's conditions held. etcd leaves out what is false.
+pub(super) fn succeeded(answer: &Value) -> bool {
+    answer["succeeded"].as_bool().unwrap_or_default()
+}
+
+/// A key with its value.
+pub(super) struct Pair {
+    pub(super) key: String,
+    pub(super) value: String,
+    revision: u64,
+    lease: u64,
+}
+
+/// The first pair of the range with this index among a transaction's answers.
+pub(super) fn pair(answer: &Value, index: usize) -> Option<Pair> {
+    answer["responses"].get(index)?["response_range"]["kvs"].get(0).and_then(read_pair)
+}
+
+/// All pairs of a range.
+pub(super) fn pairs(answer: &Value) -> Vec<Pair> {
+    answer["kvs"].as_array().into_iter().flatten().filter_map(read_pair).collect()
+}
+
+fn read_pair(pair: &Value) -> Option<Pair> {
+    let (key, value) = (text(&pair["key"])?, text(&pair["value"]).unwrap_or_default());
+    Some(Pair {
+        key,
+        value,
+        revision: number(&pair["mod_revision"])?,
+        lease: number(&pair["lease"]).unwrap_or(0),
+    })
+}
+
+fn text(encoded: &Value) -> Option<String> {
+    String::from_utf8(STANDARD.decode(encoded.as_str()?).ok()?).ok()
+}
+
+pub(super) fn number(value: &Value) -> Option<u64> {
+    value.as_str()?.parse().ok()
+}
+
+/// The leader's value: its term and name.
+pub(super) fn leader_value(member: &MemberId, term: Term) -> String {
+    format!("{term} {member}")
+}
+
+/// Both keys, from the ranges of a transaction.
+pub(super) fn view(answer: &Value) -> StoreView {
+    let term = pair(answer, 0).and_then(|it| Some((Term(it.value.parse().ok()?), it.revision)));
+    let leader = pair(answer, 1).and_then(|it| {
+        let (term, member) = it.value.split_once(' ')?;
+        let (term, lease) = (Term(term.parse().ok()?), LeaseId(it.lease));
+        Some(LeaderRecord { member: MemberId::new(member), term, lease })
+    });
+    StoreView { term, leader }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_keys_are_read_as_etcd_writes_them() {
+        let kv = |value: &str, lease: &str| {
+            json!({ "key": "aw==", "create_revision": "4", "mod_revision": "9", "version": "1",
+                "value": encode(value), "lease": lease })
+        };
+        let answer = json!({ "succeeded": true, "responses": [
+            { "response_range": { "kvs": [kv("65537", "0")], "count": "1" } },
+            { "response_range": { "kvs": [kv("65537 a b", "77")], "count": "1" } },
+        ]});
+        let leader = LeaderRecord { member: MemberId::new("a b"), term: Term(65_537), lease: LeaseId(77) };
+        let expected = StoreView { term: Some((Term(65_537), 9)), leader: Some(leader) };
+        assert_eq!(view(&answer), expected);
+        let empty =
+            json!({ "succeeded": true, "responses": [{ "response_range": {} }, { "response_range": {} }] });
+        assert_eq!(view(&empty), StoreView::default());
+        assert!(succeeded(&answer) && !succeeded(&json!({})));
+    }
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""Three controllers of a cluster over a real etcd: leaders are killed and stopped, etcd is stopped and wiped.
+
+    cluster.py [--braid PROGRAM] [--log FILE] [--trials COUNT]
+
+Needs root, Open vSwitch and etcd. Prints one line of JSON with the times in which another member was master of every switch;
+exit code 5 if something was not as it should be.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from testbed import Lab, wait_until  # noqa: E402
+
+SWITCHES = ["s1", "s2"]
+MEMBERS = ["a", "b", "c"]
+STORE = "127.0.0.1:2379"
+
+
+class ClusterLab(Lab):
+    def deploy(self):
+        scenario = str(HERE / "cluster.yaml")
+        return json.loads(self.run("lab", "deploy", scenario, "--name", self.name, "--no-controller", "--json"))
+
+
+class Etcd:
+    """One etcd in memory, beside the switches."""
+
+    def __init__(self, lab, log):
+        self.lab = lab
+        self.log = log
+        self.folder = tempfile.mkdtemp(dir="/dev/shm")
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.lab.braid, "lab", "exec", self.lab.name, "--", "etcd", "--data-dir", f"{self.folder}/data"]
+            + ["--listen-client-urls", f"http://{STORE}", "--advertise-client-urls", f"http://{STORE}"]
+            + ["--listen-peer-urls", "http://127.0.0.1:2380"],
+            stdout=self.log, stderr=self.log,
+        )
+        self.lab.running.append(self.process)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+    def wipe(self):
+        shutil.rmtree(f"{self.folder}/data", ignore_errors=True)
+
+    def end(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Member:
+    def __init__(self, lab, name, log):
+        self.lab = lab
+        self.name = name
+        self.log = log
+        number = MEMBERS.index(name)
+        self.openflow = f"127.0.0.1:{6653 + 10 * number}"
+        self.port = 8653 + 10 * number
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.lab.braid, "lab", "exec", self.lab.name, "--", self.lab.braid, "controller", "run"]
+            + ["--openflow", self.openflow, "--http", f"127.0.0.1:{self.port}"]
+            + ["--cluster", f"etcd://{STORE}", "--cluster-member", self.name],
+            stdout=subprocess.PIPE, stderr=self.log, text=True,
+        )
+        self.lab.running.append(self.process)
+        assert self.process.stdout.readline(), f"member {self.name} does not start"
+
+    def roles(self):
+        words = [self.lab.braid, "switches", "--json", "--controller", f"http://127.0.0.1:{self.port}"]
+        return [switch["role"] for switch in json.loads(self.lab.ovs(*words))["switches"]]
+
+
+class Watch:
+    """Who is master of all switches, and since when."""
+
+    def __init__(self, lab, members):
+        ports = [str(member.port) for member in members]
+        self.names = {member.port: member.name for member in members}
+        self.process = lab.inside(None, "python3", str(HERE / "watch.py"), str(len(SWITCHES)), *ports)
+        self.seen = [(0, None)]
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            told = json.loads(line)
+            self.seen.append((told["time"], self.names.get(told["master"])))
+
+    def master(self):
+        return self.seen[-1][1]
+
+    def another(self, than, since):
+        """When another member became master, after that."""
+        return next((at for at, name in self.seen if at > since and name not in (None, than)), None)
+
+
+class Probe:
+    """Fifty pings a second; which of them have no answer."""
+
+    PAUSE = 0.02
+
+    def __init__(self, lab):
+        self.process = lab.inside("alpha", "ping", "-D", "-i", str(self.PAUSE), "10.0.0.2")
+        self.answers = {}
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            if answer := re.match(r"\[([\d.]+)\].* icmp_seq=(\d+) ", line):
+                self.answers[int(answer[2])] = float(answer[1])
+
+    def end(self):
+        """How many were sent, and about when those without an answer were."""
+        self.process.send_signal(signal.SIGINT)
+        self.thread.join(20)
+        last = max(self.answers)
+        lost = [number for number in range(1, last) if number not in self.answers]
+        return last, [self.answers[last] - (last - number) * self.PAUSE for number in lost]
+
+
+class Check:
+    def __init__(self, lab, watch, members):
+        self.lab = lab
+        self.watch = watch
+        self.members = members
+        self.failed = []
+        self.times = {}
+        self.events = []
+        self.rewritten = 0
+
+    def do(self, what, action):
+        """Does something; which rules are written again because of it is counted later."""
+        self.events.append((time.time(), what))
+        return action()
+
+    def rules(self):
+        return {switch: self.lab.flows(switch) for switch in SWITCHES}
+
+    def count_rewritten(self, before):
+        """Rules that are there again, written later."""
+        for switch, rules in self.rules().items():
+            again = [rule for rule, at in rules.items() if rule in before[switch] and at > before[switch][rule] + 1]
+            self.rewritten += len(again)
+            for rule in again:
+                print("written again:", switch, rule, file=sys.stderr)
+
+    def expect(self, what, is_so):
+        print(("ok    " if is_so else "FAILED"), what, file=sys.stderr)
+        if not is_so:
+            self.failed.append(what)
+
+    def settle(self):
+        wait_until("one member is master", lambda: self.watch.master() is not None)
+        time.sleep(3)
+        return self.members[self.watch.master()]
+
+    def replace(self, what, action, restore):
+        """Another member becomes master after the action, and stays it."""
+        leader = self.settle()
+        before = self.rules()
+        since = time.time()
+        self.do(what, lambda: action(leader))
+        wait_until(f"{what}: another master", lambda: self.watch.another(leader.name, since))
+        self.times.setdefault(what, []).append(self.watch.another(leader.name, since) - since)
+        new = self.watch.master()
+        time.sleep(2)
+        self.do(f"the end of {what}", lambda: restore(leader))
+        time.sleep(3)
+        self.count_rewritten(before)
+        self.expect(f"{what}: the new leader stays", self.watch.master() == new)
+        self.expect(f"{what}: the old one is slave", set(leader.roles()) <= {"slave"})
+
+    def stays(self, what, action):
+        leader = self.settle()
+        before = self.rules()
+        self.do(what, action)
+        self.expect(f"{what}: a member is master of all switches", self.settle() is not None)
+        self.count_rewritten(before)
+        return leader
+
+
+def connect(lab, members):
+    targets = [f"tcp:{member.openflow}" for member in members]
+    for switch in SWITCHES:
+        lab.ovs("ovs-vsctl", "set-controller", switch, *targets)
+    for row in lab.ovs("ovs-vsctl", "--columns=_uuid", "--bare", "list", "controller").split():
+        lab.ovs("ovs-vsctl", "set", "controller", row, "max_backoff=1000", "connection_mode=out-of-band")
+
+
+def kill(member):
+    os.kill(member.process.pid, signal.SIGKILL)
+    member.process.wait()
+
+
+def run(lab, etcd, log, trials):
+    lab.deploy()
+    etcd.start()
+    members = {name: Member(lab, name, log) for name in MEMBERS}
+    time.sleep(2)
+    for member in members.values():
+        member.start()
+    connect(lab, members.values())
+    check = Check(lab, Watch(lab, members.values()), members)
+    check.settle()
+    ping = lab.inside("alpha", "ping", "-c", "5", "-i", "0.3", "10.0.0.2")
+    check.expect("ping passes", ping.wait() == 0)
+    probe = Probe(lab)
+    for _ in range(trials):
+        check.replace("kill -9", kill, lambda leader: leader.start())
+        check.replace(
+            "SIGSTOP",
+            lambda leader: os.kill(leader.process.pid, signal.SIGSTOP),
+            lambda leader: os.kill(leader.process.pid, signal.SIGCONT),
+        )
+    leader = check.stays("etcd stopped", lambda: (etcd.stop(), time.sleep(10)))
+    check.expect("etcd stopped: the leader goes on", check.watch.master() == leader.name)
+    leader = check.stays("etcd started again", lambda: (etcd.start(), time.sleep(5)))
+    check.stays("etcd wiped", lambda: (etcd.stop(), etcd.wipe(), etcd.start(), time.sleep(5)))
+    sent, lost = probe.end()
+    for at in lost:
+        before = max((event for event in check.events if event[0] <= at), default=(at, "the start"))
+        print(f"a probe was lost {at - before[0]:.2f} s after: {before[1]}", file=sys.stderr)
+    check.expect("no rule was written again", check.rewritten == 0)
+    times = {what: [round(took * 1000) for took in took_all] for what, took_all in check.times.items()}
+    print(json.dumps({"schema": "braid/v1", "milliseconds": times, "probes": {"sent": sent, "lost": len(lost)}, "rules_rewritten": check.rewritten, "failed": check.failed}))
+    return 5 if check.failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--braid", default="braid")
+    parser.add_argument("--log", default="/dev/null", help="what the controllers and etcd say")
+    parser.add_argument("--trials", type=int, default=2)
+    arguments = parser.parse_args()
+    with ClusterLab(arguments.braid, "cluster-check") as lab, open(arguments.log, "w") as log:
+        etcd = Etcd(lab, log)
+        try:
+            sys.exit(run(lab, etcd, log, arguments.trials))
+        finally:
+            etcd.end()
+
+
+if __name__ == "__main__":
+    main()
