@@ -61,10 +61,13 @@ impl InstalledState {
         for rule in &found.rules {
             self.note(dpid, rule);
         }
+        for hop in found.ecmp_groups.iter().flat_map(|group| &group.hops) {
+            self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
+        }
     }
 
     fn note(&mut self, dpid: DatapathId, rule: &Rule) {
-        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_sprayed()) {
+        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_over_several_paths()) {
             self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
         }
         if let Rule::Stream { id, reverse, .. } = rule {
@@ -209,7 +212,7 @@ pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
         Rule::Hairpin { label, .. } | Rule::Bypass { label, .. } | Rule::BypassEnd { label } => Some(*label),
-        rule => first_hop(rule).map(|hop| hop.label),
+        rule => first_hop(rule).filter(|hop| !hop.is_over_several_paths()).map(|hop| hop.label),
     }
 }
 

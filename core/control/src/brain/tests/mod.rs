@@ -10,6 +10,7 @@ mod bypasses;
 mod chaos;
 mod consistency;
 mod discovery;
+mod ecmp;
 mod edges;
 mod forwarding;
 mod hostile;
