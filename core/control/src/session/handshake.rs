@@ -1,9 +1,9 @@
 //! The handshake, from HELLO to the MASTER role.
 
 use braid_openflow::{
-    Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
-    HelloFailedCode, MaxLen, Message, MultipartReply, ReplyBody, RequestBody, Role, SwitchConfig, VERSION,
-    Xid,
+    Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupCapabilities, GroupTypes,
+    Hello, HelloFailedCode, MaxLen, Message, MultipartReply, ReplyBody, RequestBody, Role, SwitchConfig,
+    VERSION, Xid,
 };
 
 use braid_types::DatapathId;
@@ -35,6 +35,7 @@ pub(super) struct Handshake {
     all_ports: bool,
     /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
+    select_groups: u32,
     /// Starts once we are MASTER, when no other controller writes any more.
     reading: Option<Reading>,
     unusable: Option<DiscardReason>,
@@ -78,6 +79,7 @@ impl Handshake {
             ports: Ports::new(limits.ports),
             all_ports: false,
             failover_groups: 0,
+            select_groups: 0,
             reading: None,
             unusable: None,
         }
@@ -147,9 +149,11 @@ impl Handshake {
                 self.all_ports |= is_last;
             }
             ReplyBody::GroupFeatures(features) => {
-                let [.., most] = features.max_groups;
-                let has = features.types.contains(GroupTypes::FF);
-                self.failover_groups = if has { most } else { 0 };
+                let [_, select, _, failover] = features.max_groups;
+                let has = |wanted| features.types.contains(wanted);
+                let chains = features.capabilities.contains(GroupCapabilities::CHAINING);
+                self.failover_groups = if has(GroupTypes::FF) { failover } else { 0 };
+                self.select_groups = if has(GroupTypes::SELECT) && chains { select } else { 0 };
             }
             _ => self.reading.iter_mut().for_each(|reading| reading.note(reply, is_last)),
         }
@@ -163,11 +167,12 @@ impl Handshake {
 
     fn finish(&mut self) -> Option<SwitchPorts> {
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
-        let failover_groups = self.failover_groups;
+        let (failover_groups, select_groups) = (self.failover_groups, self.select_groups);
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
-        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, installed: found.ok() })
+        let installed = found.ok();
+        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, select_groups, installed })
     }
 }
 
