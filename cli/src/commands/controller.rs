@@ -16,6 +16,7 @@ use braid_controller::{
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
+use braid_planner::ECMP_BUCKETS;
 use braid_steering::Policy;
 use braid_topology::blueprint::{Blueprint, Switch};
 use braid_types::{BitsPerSec, SwitchPort};
@@ -136,6 +137,12 @@ pub(crate) struct Run {
     /// With hops, default paths change only when links come or go; with the others, when measurements change as well.
     #[arg(long, default_value_t = Weight::HOPS)]
     weight: Weight,
+    /// Spread flows that take default paths over at most this many equal-cost paths, by a hash of addresses and ports and in
+    /// proportion to capacity: 1 to 32, or off for one path
+    ///
+    /// Switches without select groups, and Braid's edges, use one path.
+    #[arg(long, value_name = "PATHS", default_value = "8", value_parser = ecmp_paths, env = "BRAID_ECMP")]
+    ecmp: usize,
     /// A file with link capacities, and names and positions of switches: GraphML, node-link JSON, Braid's JSON or a scenario,
     /// with the switches' datapath ids and ports
     ///
@@ -258,6 +265,7 @@ fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
         learn_streams: run.learn_streams,
         path_models: measured.map(|file| file.paths()).unwrap_or_default(),
         placement: run.placement,
+        ecmp_paths: run.ecmp,
         weight: run.weight,
         capacities: network.map(capacities).unwrap_or_default(),
         rebalancing: RebalanceSettings {
@@ -296,6 +304,15 @@ fn switch_metadata(network: &Blueprint) -> SwitchMetadataMap {
     network.switches().iter().map(|switch| (switch.dpid, metadata(switch))).collect()
 }
 
+/// The number of equal-cost paths; 1 for `off`.
+fn ecmp_paths(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(paths @ 1..=ECMP_BUCKETS) => Ok(paths),
+        _ if text == "off" => Ok(1),
+        _ => Err(format!("it is off, or a number of paths from 1 to {ECMP_BUCKETS}")),
+    }
+}
+
 fn policies() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
 }
@@ -313,4 +330,15 @@ fn say_ready(controller: &Controller) -> io::Result<()> {
 fn inherited(fd: i32) -> OwnedFd {
     // SAFETY: this runs before the process opens descriptors of its own, so nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ecmp_is_off_or_a_number_of_paths_that_have_a_bucket_each() {
+        assert_eq!(["off", "1", "8", "32"].map(ecmp_paths), [Ok(1), Ok(1), Ok(8), Ok(32)]);
+        assert!(["", "0", "33", "-1", "on"].iter().all(|text| ecmp_paths(text).is_err()));
+    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::UnknownRule;
 use crate::notice::Notice;
-use crate::pipeline::{EdgeGroup, ProtectedPort, Resequencer, Rule, Spray};
+use crate::pipeline::{EcmpBuckets, EcmpGroup, EdgeGroup, ProtectedPort, Resequencer, Rule, Spray};
 use crate::request::{Reply, Ticket};
 
 /// A command to a switch.
@@ -92,6 +92,22 @@ pub enum Command {
         /// The group; only its ports count.
         protected: ProtectedPort,
     },
+    /// Create or change a group that spreads flows over equal-cost paths.
+    SetEcmp {
+        /// The switch.
+        dpid: DatapathId,
+        /// The group.
+        buckets: EcmpBuckets,
+        /// Whether the switch has the group already, with other paths.
+        known: bool,
+    },
+    /// Remove a group over equal-cost paths and the rules that need it.
+    RemoveEcmp {
+        /// The switch.
+        dpid: DatapathId,
+        /// The group.
+        group: EcmpGroup,
+    },
     /// Create or change a group that sprays over these paths.
     Spray {
         /// The switch, an edge.
@@ -170,6 +186,8 @@ impl Command {
             | Self::AddProtectedPort { dpid, .. }
             | Self::SetProtectedPort { dpid, .. }
             | Self::RemoveProtectedPort { dpid, .. }
+            | Self::SetEcmp { dpid, .. }
+            | Self::RemoveEcmp { dpid, .. }
             | Self::Spray { dpid, .. }
             | Self::Resequence { dpid, .. }
             | Self::RemoveEdgeGroup { dpid, .. }

@@ -11,7 +11,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
-use crate::pipeline::{EdgeGroup, ProtectedPort, Rule};
+use crate::pipeline::{EcmpBuckets, EdgeGroup, ProtectedPort, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
 use crate::threat::Threat;
@@ -159,6 +159,9 @@ pub struct SwitchPorts {
     /// The number of fast-failover groups that it supports.
     #[serde(default)]
     pub failover_groups: u32,
+    /// The number of select groups that it supports whose buckets lead to other groups.
+    #[serde(default)]
+    pub select_groups: u32,
     /// The installed state of an earlier Braid controller; `None` if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub installed: Option<InstalledRules>,
@@ -190,6 +193,9 @@ pub struct InstalledRules {
     /// The spray groups and resequencing groups of an edge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edge_groups: Vec<EdgeGroup>,
+    /// The groups over equal-cost paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ecmp_groups: Vec<EcmpBuckets>,
 }
 
 /// The meters in a switch that joins.

@@ -13,7 +13,7 @@
 //!
 //! let (mut brain, mut commands) = (Brain::new(Settings::default()), Commands::default());
 //! let (dpid, description) = (DatapathId(1), "Open vSwitch".to_owned());
-//! let switch = SwitchPorts { dpid, tables: 254, description, ports: Vec::new(), failover_groups: 0, installed: None };
+//! let switch = SwitchPorts { dpid, tables: 254, description, ports: Vec::new(), failover_groups: 0, select_groups: 0, installed: None };
 //! brain.handle(Time::ZERO, &Event::SwitchUp(switch), &mut commands);
 //! assert!(commands.iter().any(|it| matches!(it, Command::Reset { .. })));
 //! assert!(commands.iter().any(|it| matches!(it, Command::Add { .. })));

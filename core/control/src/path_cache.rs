@@ -21,6 +21,7 @@ pub(crate) struct PathCache {
     service: PathService,
     disjoint: Request,
     shortest: Request,
+    equal_cost: Request,
     suspended: VecDeque<(Path, Time)>,
     /// Edge-disjoint paths in this graph, which most streams use.
     recent: Index<(DatapathId, DatapathId), Arc<PathSet>>,
@@ -28,6 +29,9 @@ pub(crate) struct PathCache {
     /// the path.
     routes: Index<usize, Route>,
 }
+
+/// Shortest paths between two switches that are looked at.
+const MAX_EQUAL_COST: usize = 64;
 
 /// Cached path sets, and cached routes.
 const MAX_CACHED: usize = 16_384;
@@ -40,6 +44,7 @@ impl PathCache {
         Self {
             service: PathService::new(graph),
             disjoint: Request { kind: Kind::EdgeDisjoint, k, terms: terms.clone() },
+            equal_cost: Request { kind: Kind::Shortest, k: MAX_EQUAL_COST, terms: terms.clone() },
             shortest: Request { kind: Kind::Shortest, k: 1, terms },
             suspended: VecDeque::new(),
             recent: Index::default(),
@@ -131,6 +136,13 @@ impl PathCache {
         }
         let others = self.disjoint(src, dst);
         self.usable(&others, now).next().cloned()
+    }
+
+    /// All usable shortest paths, up to 64; if all are suspended, the first other usable path.
+    pub(crate) fn equal_cost(&mut self, now: Time, SwitchPair { src, dst }: SwitchPair) -> Vec<Path> {
+        let set = self.service.paths(src, dst, &self.equal_cost);
+        let paths: Vec<_> = self.usable(&set, now).cloned().collect();
+        if paths.is_empty() { self.shortest(now, src, dst).into_iter().collect() } else { paths }
     }
 
     /// The paths of a set that are not suspended.

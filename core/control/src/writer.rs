@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
+use smallvec::SmallVec;
 
 use crate::barrier::Barrier;
 use crate::command::{Command, Commands, Target};
@@ -140,18 +141,27 @@ impl Protections {
         std::mem::replace(&mut self.has_new, false)
     }
 
-    /// The protected port that a rule needs, if its switch does not have it yet.
-    fn before(&mut self, command: &Command) -> Option<Command> {
-        let Command::Add { dpid, rule } = command else { return None };
-        let (port, from) = rule.protected()?;
-        let at = SwitchPort::new(*dpid, port);
+    /// The protected ports that a rule or a group needs and its switch does not have yet.
+    fn before(&mut self, command: &Command) -> SmallVec<[Command; 1]> {
+        match command {
+            Command::Add { dpid, rule } => self.protect(*dpid, rule.protected()).into_iter().collect(),
+            Command::SetEcmp { dpid, buckets, .. } => {
+                buckets.hops.iter().filter_map(|hop| self.protect(*dpid, hop.protected())).collect()
+            }
+            _ => SmallVec::new(),
+        }
+    }
+
+    fn protect(&mut self, dpid: DatapathId, needed: Option<(PortNo, PortNo)>) -> Option<Command> {
+        let (port, from) = needed?;
+        let at = SwitchPort::new(dpid, port);
         if self.known.contains_key(&(at, from)) {
             return None;
         }
         let bypass = self.entries.get(&at).copied();
         self.known.insert((at, from), bypass);
         self.has_new = true;
-        Some(Command::AddProtectedPort { dpid: *dpid, protected: ProtectedPort { port, from, bypass } })
+        Some(Command::AddProtectedPort { dpid, protected: ProtectedPort { port, from, bypass } })
     }
 }
 
@@ -177,9 +187,7 @@ fn write_one(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
     if !known.installed.is_empty() && !known.installed.needs(&command) {
         return;
     }
-    if let Some(protection) = known.protections.before(&command) {
-        commands.push(protection);
-    }
+    known.protections.before(&command).into_iter().for_each(|protection| commands.push(protection));
     commands.push(command);
 }
 

@@ -4,7 +4,7 @@
 //! [`SprayPolicy::plan`] chooses the paths of a sprayed flow, their shares, and how its packets are resequenced.
 //! The [`Distribution`](braid_assign::Distribution) of announced streams over assigned paths follows from
 //! [`useful_paths`], [`stream_weights`] and [`next_path`]. [`SubflowPlan`] chooses the subflows that a host is advised to
-//! open.
+//! open. [`ecmp_paths`] and [`ecmp_buckets`] spread flows without a path of their own over equal-cost paths.
 //!
 //! Everything is deterministic. The caller supplies the available rate of links and the paths that may be used. Out of
 //! scope: path search (`braid-paths`), stream tracking (`braid-steering`), and memory of any decision. `braid-control`
@@ -40,10 +40,12 @@
 
 mod advice;
 mod distribution;
+mod ecmp;
 mod policy;
 mod spray;
 
 pub use advice::{SubflowCandidate, SubflowPlan, kept_subflows};
 pub use distribution::{LinkConditions, Unloaded, next_path, round_trip, stream_weights, useful_paths};
+pub use ecmp::{ECMP_BUCKETS, ecmp_buckets, ecmp_paths, ecmp_rate};
 pub use policy::{EffectivePolicy, PolicyDefaults, SprayPolicy};
 pub use spray::{SprayMember, SprayPlan, burst, path_weight};

@@ -479,8 +479,15 @@ mod tests {
             let (ports, description) = (Vec::new(), String::new());
             let outbox = Outbox::new(0, &Rc::default());
             engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &outbox).expect("a new switch");
-            let switch =
-                SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, installed: None };
+            let switch = SwitchPorts {
+                dpid,
+                tables: 254,
+                description,
+                ports,
+                failover_groups: 0,
+                select_groups: 0,
+                installed: None,
+            };
             engine.handle(engine.now(), &Event::SwitchUp(switch));
         }
         engine.leave(DatapathId(1));

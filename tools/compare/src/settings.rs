@@ -63,6 +63,8 @@ impl ControllerSettings {
                     if growth == Growth::Line { 1.0 } else { StreamModel::default().saturation_loss };
             }
             "rebalance-limit" if value == "0" => {}
+            // Plain flows of the simulator take one shortest path.
+            "ecmp" if value == "off" => {}
             "rebalance-limit" => {
                 return Err(refused(option, "the simulator moves no streams off full links; give 0"));
             }
@@ -115,9 +117,11 @@ mod tests {
     fn every_key_of_a_policy_is_followed() {
         let text = "[default]\npaths = \"shortest\"\nk = 16\nsubflows = 4\nplacement = \"least-loaded\"\n\
                     resequence = \"unequal\"\nmax_mdi = 0.2\n[[rule]]\nname = \"some\"\nfrom = [\"10.0.0.1\"]\nkind = \"single\"";
-        let settings =
-            ControllerSettings::of(&variant(&[("rebalance-limit", "0"), ("parallel", "3")], Some(text)))
-                .unwrap();
+        let settings = ControllerSettings::of(&variant(
+            &[("rebalance-limit", "0"), ("ecmp", "off"), ("parallel", "3")],
+            Some(text),
+        ))
+        .unwrap();
         let all = policy(&settings, "10.0.0.2");
         assert_eq!(
             (all.kind, all.k, all.subflows, all.placement),

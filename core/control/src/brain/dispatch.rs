@@ -160,6 +160,7 @@ impl Dispatch<'_> {
             None => context!(self).out.push(Command::Reset { dpid }),
         }
         self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchUp(switch));
+        self.brain.routing.handle_switch_up(&context!(self), switch);
         self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchUp(switch));
         for rule in BASE {
             context!(self).out.add(dpid, rule);

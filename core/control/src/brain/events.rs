@@ -90,8 +90,9 @@ impl Dispatch<'_> {
         self.out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
             Some(Rule::Stream { id, .. }) => self.brain.streams.end(&mut stream_deps!(self), id),
-            Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => {
-                _ = self.brain.routing.forget(RouteKey { dst, dpid });
+            Some(rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst })) => {
+                let (cx, key) = (&mut context!(self), RouteKey { dst, dpid });
+                self.brain.routing.handle_refused(cx, &mut self.brain.fabric, key, &rule);
             }
             Some(rule) => {
                 let refused = RuleAnswer::Refused { dpid, rule: &rule };
@@ -156,6 +157,7 @@ impl Dispatch<'_> {
 
     /// Looks for unused labels. Called periodically.
     pub(super) fn review_labels(&mut self) {
+        self.brain.routing.remove_unused_groups(&mut context!(self));
         let pinned = self.pinned_labels();
         self.brain.fabric.review(&context!(self), pinned);
         self.drain_fabric();

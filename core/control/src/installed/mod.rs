@@ -69,11 +69,14 @@ impl InstalledState {
         for rule in &found.rules {
             self.note(dpid, rule);
         }
+        for hop in found.ecmp_groups.iter().flat_map(|group| &group.hops) {
+            self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
+        }
     }
 
     fn note(&mut self, dpid: DatapathId, rule: &Rule) {
         let noted = self.noted.entry(dpid).or_default();
-        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_sprayed()) {
+        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_over_several_paths()) {
             noted.labels.push(hop.label);
             self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
         }
@@ -230,7 +233,7 @@ pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
         Rule::Hairpin { label, .. } | Rule::Bypass { label, .. } | Rule::BypassEnd { label } => Some(*label),
-        rule => first_hop(rule).map(|hop| hop.label),
+        rule => first_hop(rule).filter(|hop| !hop.is_over_several_paths()).map(|hop| hop.label),
     }
 }
 

@@ -10,6 +10,7 @@ use braid_openflow::{
 };
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
+use super::ecmp::EcmpGroup;
 use super::flow;
 use super::group::protected_ports_of;
 use super::hop::{Exit, Hop};
@@ -158,6 +159,9 @@ fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
     if let Some(group) = edge_group(flow) {
         return Some(Hop::sprayed(group));
     }
+    if let Some(group) = ecmp_group(flow) {
+        return Some(Hop::balanced(group));
+    }
     let (port, exit) = exit(flow)?;
     Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port, exit })
 }
@@ -166,6 +170,14 @@ fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
 fn edge_group(flow: &FlowStats<'_>) -> Option<EdgeGroup> {
     actions(flow).find_map(|action| match action {
         Action::Group(id) => EdgeGroup::of(id),
+        _ => None,
+    })
+}
+
+/// The group over equal-cost paths that packets are sent to.
+fn ecmp_group(flow: &FlowStats<'_>) -> Option<EcmpGroup> {
+    actions(flow).find_map(|action| match action {
+        Action::Group(id) => EcmpGroup::of(id),
         _ => None,
     })
 }

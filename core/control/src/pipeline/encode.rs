@@ -10,6 +10,7 @@ use braid_openflow::{
 use braid_steering::StreamId;
 use braid_types::PortNo;
 
+use super::ecmp::{encode_ecmp, encode_ecmp_removal};
 use super::flow;
 use super::group::encode_protected_port;
 use super::meter;
@@ -66,6 +67,8 @@ impl Encoder {
             Command::RemoveProtectedPort { protected, .. } => {
                 encode_protected_port(GroupModCommand::Delete, protected, xid, out)
             }
+            Command::SetEcmp { buckets, known, .. } => encode_ecmp(buckets, *known, xid, out),
+            Command::RemoveEcmp { group, .. } => encode_ecmp_removal(*group, xid, out),
             Command::Spray { spray, .. } => encode_spray(spray, xid, out),
             Command::Resequence { resequencer, .. } => encode_resequencer(resequencer, xid, out),
             Command::RemoveEdgeGroup { group, .. } => encode_removal(*group, xid, out),

@@ -136,7 +136,11 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NoArpRoute
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
-        Rule::Stream { hop, .. } if hop.is_sprayed() => actions([leave(hop)]),
+        Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. }
+            if hop.is_over_several_paths() =>
+        {
+            actions([leave(hop)])
+        }
         Rule::Resequence { group, .. } => actions([Action::Group(group.id())]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. } => {
             actions([set_eth_dst(hop.label.mac()), leave(hop)])
@@ -257,12 +261,13 @@ const fn eth_type(ipv6: bool) -> EthType {
     if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
 }
 
-/// Output to a port, or to the group that protects it or sprays.
-fn leave(hop: Hop) -> Action<'static> {
+/// Output to a port, or to the group that protects it or spreads packets or flows.
+pub(super) fn leave(hop: Hop) -> Action<'static> {
     match hop.exit {
         Exit::Plain => Action::output(hop.port),
         Exit::Protected { from } => Action::Group(protection_group_id(hop.port, from)),
         Exit::Sprayed { group } => Action::Group(group.id()),
+        Exit::Balanced { group } => Action::Group(group.id()),
     }
 }
 
@@ -270,6 +275,6 @@ pub(super) fn set_eth_src(mac: MacAddr) -> Action<'static> {
     Action::SetField(OxmField::EthSrc(Masked::exact(mac)))
 }
 
-fn set_eth_dst(mac: MacAddr) -> Action<'static> {
+pub(super) fn set_eth_dst(mac: MacAddr) -> Action<'static> {
     Action::SetField(OxmField::EthDst(Masked::exact(mac)))
 }

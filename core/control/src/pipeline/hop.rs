@@ -3,6 +3,7 @@
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
 
+use super::ecmp::EcmpGroup;
 use super::spray::EdgeGroup;
 use crate::label::Label;
 
@@ -35,6 +36,11 @@ pub enum Exit {
         /// The group.
         group: EdgeGroup,
     },
+    /// Through a group that spreads flows over equal-cost paths, each with its own label.
+    Balanced {
+        /// The group.
+        group: EcmpGroup,
+    },
 }
 
 /// A fast-failover group that outputs to `port` while it is up, else to a bypass.
@@ -57,14 +63,32 @@ impl Hop {
         Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
     }
 
+    /// A hop over equal-cost paths, whose labels the group sets.
+    pub(crate) const fn balanced(group: EcmpGroup) -> Self {
+        Self { label: Label(0), port: PortNo::ANY, exit: Exit::Balanced { group } }
+    }
+
     /// Whether it only serves a group's packets from one ingress port. Such rules have priority.
     pub(crate) const fn is_from_one_port_of_group(&self) -> bool {
         self.label.is_group() && matches!(self.exit, Exit::Protected { from } if from.0 != 0)
     }
 
+    /// The port that must be protected for it, and the ingress port.
+    pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
+        match self.exit {
+            Exit::Protected { from } => Some((self.port, from)),
+            Exit::Plain | Exit::Sprayed { .. } | Exit::Balanced { .. } => None,
+        }
+    }
+
     /// Whether it leads to a spray group.
     pub(crate) const fn is_sprayed(&self) -> bool {
         matches!(self.exit, Exit::Sprayed { .. })
+    }
+
+    /// Whether it leads to a group that sets the labels.
+    pub(crate) const fn is_over_several_paths(&self) -> bool {
+        matches!(self.exit, Exit::Sprayed { .. } | Exit::Balanced { .. })
     }
 }
 

@@ -6,7 +6,7 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
-use super::hop::{Exit, Hop};
+use super::hop::Hop;
 use super::punt_class::{NeighborTraffic, PuntClass};
 use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
@@ -375,10 +375,7 @@ impl Rule {
     /// The port that must be protected for this rule, and the ingress port.
     pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
         match *self {
-            Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => match hop.exit {
-                Exit::Protected { from } => Some((hop.port, from)),
-                Exit::Plain | Exit::Sprayed { .. } => None,
-            },
+            Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => hop.protected(),
             _ => None,
         }
     }

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::label::Label;
 
-/// Lower numbers are other groups', higher ones protected ports'.
+/// Lower and higher numbers are other groups'.
 const MIN_GROUP: u32 = 0x100;
-const MAX_GROUP: u32 = 0xffff;
+const MAX_GROUP: u32 = 0x7fff;
 /// The time between two probes of a path: 30 kbit/s.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// A path is suspended without answers for this long, in addition to the answers' own time.

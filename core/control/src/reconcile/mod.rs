@@ -92,6 +92,12 @@ impl Reconciliation<'_> {
         for (label, at) in self.on.deps.fabric.reconcile(&mut self.on.deps.cx) {
             self.reconcile_users(label, at);
         }
+        for (dpid, group) in self.on.deps.routing.reconcile_groups(self.on.deps.fabric) {
+            let leads_to = |rule: &Rule| first_hop(rule) == Some(Hop::balanced(group));
+            for rule in self.installed().of(dpid, leads_to) {
+                self.reconcile_route(dpid, rule);
+            }
+        }
     }
 
     fn reconcile_users(&mut self, label: Label, at: DatapathId) {
@@ -163,6 +169,7 @@ impl Reconciliation<'_> {
             for (dpid, rule) in self.installed_mut().finish() {
                 self.on.deps.cx.delete(dpid, rule);
             }
+            self.on.deps.routing.end_reconciliation(&mut self.on.deps.cx);
         }
     }
 
@@ -217,11 +224,11 @@ impl Reconciliation<'_> {
     /// Loads default paths whose paths no longer exist, so that they are rerouted.
     fn take_routes(&mut self) {
         for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
-            let Rule::Route { dst, hop } = rule else { continue };
+            let (Rule::Route { dst, .. }, Some(way)) = (rule, NextHop::of(&rule)) else { continue };
             if self.topology().host_with_address(dst).is_some()
                 && self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none()
             {
-                self.on.deps.routing.load(RouteKey { dst, dpid }, NextHop::By(hop));
+                self.on.deps.routing.load(RouteKey { dst, dpid }, way);
                 self.installed_mut().claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }

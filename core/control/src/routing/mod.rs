@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod default_paths;
+mod ecmp;
 mod table;
 
 pub(crate) use broadcast::BroadcastTree;

@@ -1,13 +1,15 @@
 //! The table of default paths, by address and by switch.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 use std::net::IpAddr;
 
 use braid_types::{DatapathId, Index};
 use smallvec::SmallVec;
 
+use super::ecmp::GroupKey;
 use crate::label::Label;
-use crate::pipeline::{Hop, Rule};
+use crate::pipeline::{EcmpGroup, Exit, Hop, Rule};
 
 /// The default paths, installed or waiting for confirmation.
 ///
@@ -26,6 +28,8 @@ pub(super) struct Routes {
     /// The number of installed and pending routes to each label.
     uses: Index<Label, u32>,
     at: Index<DatapathId, RoutesAt>,
+    /// The number of installed and pending routes to each group.
+    group_uses: Index<GroupKey, u32>,
 }
 
 /// Where the routes of a switch are, so that a switch that leaves costs no look at those of others.
@@ -66,6 +70,8 @@ pub(crate) enum NextHop {
     Here,
     /// By a label.
     By(Hop),
+    /// By a group over equal-cost paths.
+    Spread(EcmpGroup),
 }
 
 impl NextHop {
@@ -73,6 +79,7 @@ impl NextHop {
     pub(crate) const fn of(rule: &Rule) -> Option<Self> {
         match *rule {
             Rule::LocalRoute { .. } => Some(Self::Here),
+            Rule::Route { hop: Hop { exit: Exit::Balanced { group }, .. }, .. } => Some(Self::Spread(group)),
             Rule::Route { hop, .. } => Some(Self::By(hop)),
             _ => None,
         }
@@ -82,13 +89,21 @@ impl NextHop {
         match self {
             Self::Here => Rule::LocalRoute { dst },
             Self::By(hop) => Rule::Route { dst, hop },
+            Self::Spread(group) => Rule::Route { dst, hop: Hop::balanced(group) },
         }
     }
 
     pub(super) const fn hop(self) -> Option<Hop> {
         match self {
-            Self::Here => None,
+            Self::Here | Self::Spread(_) => None,
             Self::By(hop) => Some(hop),
+        }
+    }
+
+    pub(super) const fn group(self) -> Option<EcmpGroup> {
+        match self {
+            Self::Spread(group) => Some(group),
+            Self::Here | Self::By(_) => None,
         }
     }
 
@@ -131,7 +146,7 @@ impl Routes {
                 None
             }
         };
-        self.note_uses(before, Some(entry));
+        self.note_uses(dpid, before, Some(entry));
         before
     }
 
@@ -165,19 +180,18 @@ impl Routes {
         }
     }
 
-    /// Updates label counts for an entry that was replaced, added or removed.
-    fn note_uses(&mut self, before: Option<Entry>, after: Option<Entry>) {
-        for label in after.iter().flat_map(Entry::labels) {
-            *self.uses.entry(label).or_default() += 1;
-        }
-        for label in before.iter().flat_map(Entry::labels) {
-            if let Some(count) = self.uses.get_mut(&label) {
-                *count -= 1;
-                if *count == 0 {
-                    self.uses.remove(&label);
-                }
-            }
-        }
+    /// Updates the counts of labels and groups for an entry that was replaced, added or removed.
+    fn note_uses(&mut self, dpid: DatapathId, before: Option<Entry>, after: Option<Entry>) {
+        after.iter().flat_map(Entry::labels).for_each(|label| count_up(&mut self.uses, label));
+        before.iter().flat_map(Entry::labels).for_each(|label| count_down(&mut self.uses, &label));
+        let groups = &mut self.group_uses;
+        after.iter().flat_map(Entry::groups).for_each(|group| count_up(groups, (dpid, group)));
+        before.iter().flat_map(Entry::groups).for_each(|group| count_down(groups, &(dpid, group)));
+    }
+
+    /// Whether an installed or pending route leads to a group.
+    pub(super) fn use_group(&self, key: GroupKey) -> bool {
+        self.group_uses.contains_key(&key)
     }
 
     pub(super) fn take(&mut self, RouteKey { dst, dpid }: RouteKey) -> Option<Entry> {
@@ -194,7 +208,7 @@ impl Routes {
             self.to.remove(&dst);
             self.free.push(place);
         }
-        self.note_uses(Some(entry), None);
+        self.note_uses(dpid, Some(entry), None);
         Some(entry)
     }
 
@@ -228,10 +242,11 @@ impl Routes {
         self.ways(dst).iter().map(|(dpid, _)| *dpid).collect()
     }
 
-    pub(super) fn through(&self, labels: &BTreeSet<Label>) -> Vec<(RouteKey, Entry)> {
-        self.sorted(|entry| {
-            entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
-        })
+    /// The routes whose wanted or installed next hop passes `test`, by address and switch.
+    pub(super) fn through(&self, test: impl Fn(DatapathId, NextHop) -> bool) -> Vec<(RouteKey, Entry)> {
+        let mut routes = self.sorted(|_| true);
+        routes.retain(|(key, entry)| entry.next_hops().any(|way| test(key.dpid, way)));
+        routes
     }
 
     /// Removes the routes of a switch that has lost its rules. O(n log m) for its n routes, of m to an address.
@@ -249,7 +264,7 @@ impl Routes {
                 self.free.push(place);
                 self.owners.get(place as usize).map(|dst| self.to.remove(dst));
             }
-            self.note_uses(Some(entry), None);
+            self.note_uses(dpid, Some(entry), None);
         }
     }
 }
@@ -260,9 +275,29 @@ fn find(places: &[NextHops], place: Place, dpid: DatapathId) -> Option<usize> {
 }
 
 impl Entry {
+    fn next_hops(&self) -> impl Iterator<Item = NextHop> + use<> {
+        [Some(self.wanted), self.written].into_iter().flatten()
+    }
+
     fn labels(&self) -> impl Iterator<Item = Label> + use<> {
-        let ways = [Some(self.wanted), self.written].into_iter().flatten();
-        ways.filter_map(NextHop::hop).map(|hop| hop.label)
+        self.next_hops().filter_map(NextHop::hop).map(|hop| hop.label)
+    }
+
+    fn groups(&self) -> impl Iterator<Item = EcmpGroup> + use<> {
+        self.next_hops().filter_map(NextHop::group)
+    }
+}
+
+fn count_up<K: Eq + Hash>(uses: &mut Index<K, u32>, key: K) {
+    *uses.entry(key).or_default() += 1;
+}
+
+fn count_down<K: Eq + Hash>(uses: &mut Index<K, u32>, key: &K) {
+    if let Some(count) = uses.get_mut(key) {
+        *count -= 1;
+        if *count == 0 {
+            uses.remove(key);
+        }
     }
 }
 

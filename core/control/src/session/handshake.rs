@@ -1,9 +1,9 @@
 //! The handshake, from HELLO to the MASTER role.
 
 use braid_openflow::{
-    Bytes, ControllerRole, DecodeError, EncodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
-    HelloFailedCode, MaxLen, Message, MultipartReply, Port, ReplyBody, RequestBody, Role, SwitchConfig, VERSION,
-    Xid,
+    Bytes, ControllerRole, DecodeError, EncodeError, ErrorCode, ErrorMsg, FragHandling, GroupCapabilities,
+    GroupTypes, Hello, HelloFailedCode, MaxLen, Message, MultipartReply, Port, ReplyBody, RequestBody, Role,
+    SwitchConfig, VERSION, Xid,
 };
 
 use braid_types::{DatapathId, Term};
@@ -50,6 +50,7 @@ pub(super) struct Handshake {
     all_ports: bool,
     /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
+    select_groups: u32,
     /// Whether another controller shall be master.
     is_standby: bool,
     /// The newest term, once the switch has said that another controller is its master.
@@ -114,6 +115,7 @@ impl Handshake {
             liveness: PortLiveness::UNKNOWN,
             all_ports: false,
             failover_groups: 0,
+            select_groups: 0,
             is_standby: false,
             lost: None,
             reading: None,
@@ -207,9 +209,11 @@ impl Handshake {
                 self.all_ports |= is_last;
             }
             ReplyBody::GroupFeatures(features) => {
-                let [.., most] = features.max_groups;
-                let has = features.types.contains(GroupTypes::FF);
-                self.failover_groups = if has { most } else { 0 };
+                let [_, select, _, failover] = features.max_groups;
+                let has = |wanted| features.types.contains(wanted);
+                let chains = features.capabilities.contains(GroupCapabilities::CHAINING);
+                self.failover_groups = if has(GroupTypes::FF) { failover } else { 0 };
+                self.select_groups = if has(GroupTypes::SELECT) && chains { select } else { 0 };
             }
             _ => self.reading.iter_mut().for_each(|reading| reading.note(reply, is_last)),
         }
@@ -231,13 +235,21 @@ impl Handshake {
             return Some(Outcome::Lost { dpid, newest });
         }
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
-        let failover_groups = self.failover_groups;
+        let (failover_groups, select_groups) = (self.failover_groups, self.select_groups);
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
         let ports = ports.into_iter().map(|(port, is_live)| self.liveness.judge(port, is_live)).collect();
         let installed = found.ok();
-        Some(Outcome::Up(SwitchPorts { dpid, tables, description, ports, failover_groups, installed }))
+        Some(Outcome::Up(SwitchPorts {
+            dpid,
+            tables,
+            description,
+            ports,
+            failover_groups,
+            select_groups,
+            installed,
+        }))
     }
 }
 

@@ -93,6 +93,8 @@ pub struct Settings {
     /// With [`Weight::HOPS`] routes move only when links are added or removed. With others they also follow
     /// measurements.
     pub weight: Weight,
+    /// The number of equal-cost paths over which default paths spread flows. 0 or 1: each takes one path.
+    pub ecmp_paths: usize,
     /// The number of paths between two switches for the streams of a transfer.
     pub max_paths: usize,
     /// How a stream's path is chosen among them.
@@ -176,6 +178,7 @@ impl Default for Settings {
             capacities: BTreeMap::new(),
             rebalancing: RebalanceSettings::default(),
             weight: Weight::HOPS,
+            ecmp_paths: 8,
             max_paths: PolicyDefaults::default().paths,
             placement: PolicyDefaults::default().placement,
             assignments: braid_assign::Limits::default(),

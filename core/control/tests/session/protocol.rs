@@ -22,14 +22,14 @@ fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     assert_eq!(channel.names_sent(), expected);
 }
 
-/// The fast-failover groups of a switch with these group types, or of one that does not know the request.
-fn failover_groups(types: Option<GroupTypes>) -> u32 {
+/// The fast-failover groups and select groups of a switch with these group types and capabilities, or of one that does
+/// not know the request.
+fn groups(features: Option<(GroupTypes, GroupCapabilities)>) -> [u32; 2] {
     let mut channel = Channel::greeted();
-    channel.tell(&features(254, 0)).expect("fine");
+    channel.tell(&crate::channel::features(254, 0)).expect("fine");
     channel.tell(&ports(&[], MultipartFlags::NONE)).expect("fine");
-    match types {
-        Some(types) => {
-            let capabilities = GroupCapabilities::NONE;
+    match features {
+        Some((types, capabilities)) => {
             let (max_groups, actions) = ([1, 2, 3, 4], [ActionTypes::NONE; 4]);
             let body = ReplyBody::GroupFeatures(GroupFeatures { types, capabilities, max_groups, actions });
             let reply = MultipartReply { flags: MultipartFlags::NONE, body };
@@ -45,16 +45,23 @@ fn failover_groups(types: Option<GroupTypes>) -> u32 {
     let [flows, groups] = nothing_found();
     channel.tell(&groups).expect("fine");
     match channel.tell(&flows) {
-        Ok(Some(SessionEvent::Up(switch))) => switch.failover_groups,
+        Ok(Some(SessionEvent::Up(switch))) => [switch.failover_groups, switch.select_groups],
         other => panic!("the handshake is not done: {other:?}"),
     }
 }
 
 #[test]
 fn a_switch_need_not_have_groups_for_fast_failover_nor_know_what_they_are() {
-    assert_eq!(failover_groups(Some(GroupTypes::FF)), 4);
-    assert_eq!(failover_groups(Some(GroupTypes::ALL)), 0);
-    assert_eq!(failover_groups(None), 0);
+    let none = GroupCapabilities::NONE;
+    assert_eq!(groups(Some((GroupTypes::FF, none))), [4, 0]);
+    assert_eq!(groups(Some((GroupTypes::ALL, none))), [0, 0]);
+    assert_eq!(groups(None), [0, 0]);
+}
+
+#[test]
+fn select_groups_count_where_groups_may_use_groups() {
+    assert_eq!(groups(Some((GroupTypes::SELECT, GroupCapabilities::CHAINING))), [0, 2]);
+    assert_eq!(groups(Some((GroupTypes::SELECT, GroupCapabilities::SELECT_WEIGHT))), [0, 0]);
 }
 
 #[test]

@@ -21,7 +21,15 @@ pub(crate) fn switch(number: u64) -> SwitchPorts {
     };
     let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
     let (dpid, description) = (DatapathId(number), String::new());
-    SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, installed: None }
+    SwitchPorts {
+        dpid,
+        tables: 254,
+        description,
+        ports,
+        failover_groups: 0,
+        select_groups: 0,
+        installed: None,
+    }
 }
 
 pub(crate) fn mac(host: u8) -> MacAddr {

@@ -96,6 +96,7 @@ impl Network {
             description,
             ports,
             failover_groups: 0,
+            select_groups: 0,
             installed: None,
         })
     }

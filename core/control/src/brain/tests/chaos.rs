@@ -20,6 +20,7 @@ use crate::settings::Settings;
 
 /// Some of the networks are sparse, with bridges and rings, and others dense.
 const SEEDS: Range<u64> = 0..24;
+const ECMP_SEEDS: Range<u64> = 24..36;
 const FAULTS: usize = 12;
 
 type Cable = (u64, u64);
@@ -67,13 +68,16 @@ struct Chaos {
 }
 
 impl Chaos {
-    fn start(seed: u64) -> Self {
+    fn start(seed: u64, has_ecmp: bool) -> Self {
         let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let cables = cables(&mut random);
         let last = cables.iter().map(|(_, b)| *b).max().unwrap_or(1);
         let hosts = vec![1, 1 + last / 2, last];
         let groups = if random.below(4) == 0 { 0 } else { u32::MAX };
-        let network = Network::start_on(groups, Settings::default(), &cables, &hosts);
+        let network = match has_ecmp {
+            true => Network::start_with_ecmp(groups > 0, Settings::default(), &cables, &hosts),
+            false => Network::start_on(groups, Settings::default(), &cables, &hosts),
+        };
         let log = vec![format!("{cables:?}, hosts at {hosts:?}, {groups} groups")];
         let mut chaos =
             Self { seed, random, network, cables, hosts, broken: BTreeMap::new(), log, streams: 0 };
@@ -154,7 +158,9 @@ impl Chaos {
             if !self.joined(from, to) {
                 continue;
             }
-            for stream in [tuple(ip(from), 7, ip(to)), tuple(ip(from), 1000 + self.streams, ip(to))] {
+            // Several flows without a path of their own, which may take several paths.
+            let plain = (7..11).map(|port| tuple(ip(from), port, ip(to)));
+            for stream in plain.chain([tuple(ip(from), 1000 + self.streams, ip(to))]) {
                 for (from, to, stream) in [(from, to, stream), (to, from, stream.reversed())] {
                     self.network.send_tcp(from, to, stream, TcpFlags::ACK, &[]);
                     let arrived = self.network.received(to).len();
@@ -208,29 +214,41 @@ impl Drop for Chaos {
     }
 }
 
-#[test]
-fn after_any_faults_all_that_are_joined_reach_each_other() {
+/// The seeds of a run.
+fn seeds(usual: Range<u64>) -> Range<u64> {
     let seeds = std::env::var("BRAID_CHAOS_SEEDS").ok();
     let range = seeds.as_deref().and_then(|range| {
         let (first, end) = range.split_once("..")?;
         Some(first.parse().ok()?..end.parse().ok()?)
     });
-    for seed in range.unwrap_or(SEEDS) {
-        let (mut chaos, mut copy) = (Chaos::start(seed), TransferCopy::default());
-        for _ in 0..FAULTS {
-            chaos.fault();
-            // Silent links are detected, and reconciliation has ended.
-            chaos.network.advance(Duration::from_secs(16));
-            chaos.hosts.clone().into_iter().for_each(|host| chaos.network.announce(host));
-            chaos.check();
-            // The new routes get their bypasses.
-            chaos.network.advance(Duration::from_secs(1));
-            chaos.check_failover();
-            copy.update(&mut chaos.network.brain);
-            assert_eq!(copy.views(), chaos.network.brain.transfers());
-            assert_eq!(chaos.network.brain.fabric.leases(), leases(&chaos.network.brain));
-            chaos.network.advance(Duration::from_secs(16));
-            chaos.open_streams();
-        }
+    range.unwrap_or(usual)
+}
+
+fn run(seed: u64, has_ecmp: bool) {
+    let (mut chaos, mut copy) = (Chaos::start(seed, has_ecmp), TransferCopy::default());
+    for _ in 0..FAULTS {
+        chaos.fault();
+        // Silent links are detected, and reconciliation has ended.
+        chaos.network.advance(Duration::from_secs(16));
+        chaos.hosts.clone().into_iter().for_each(|host| chaos.network.announce(host));
+        chaos.check();
+        // The new routes get their bypasses.
+        chaos.network.advance(Duration::from_secs(1));
+        chaos.check_failover();
+        copy.update(&mut chaos.network.brain);
+        assert_eq!(copy.views(), chaos.network.brain.transfers());
+        assert_eq!(chaos.network.brain.fabric.leases(), leases(&chaos.network.brain));
+        chaos.network.advance(Duration::from_secs(16));
+        chaos.open_streams();
     }
+}
+
+#[test]
+fn after_any_faults_all_that_are_joined_reach_each_other() {
+    seeds(SEEDS).for_each(|seed| run(seed, false));
+}
+
+#[test]
+fn so_they_do_over_equal_cost_paths() {
+    seeds(ECMP_SEEDS).for_each(|seed| run(seed, true));
 }

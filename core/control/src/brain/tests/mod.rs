@@ -12,6 +12,7 @@ mod call_backs;
 mod chaos;
 mod consistency;
 mod discovery;
+mod ecmp;
 mod edges;
 mod forwarding;
 mod hostile;

@@ -25,8 +25,15 @@ fn answering() -> (AnswerLoop, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>
         let (ports, description) = (Vec::new(), String::new());
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         engine.join(dpid, address, &Outbox::new(0, &Rc::default())).expect("a new switch");
-        let switch =
-            SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, installed: None };
+        let switch = SwitchPorts {
+            dpid,
+            tables: 254,
+            description,
+            ports,
+            failover_groups: 0,
+            select_groups: 0,
+            installed: None,
+        };
         engine.handle(engine.now(), &Event::SwitchUp(switch));
     }
     let (questions, asked) = mpsc::channel(64);

@@ -99,7 +99,7 @@ impl Large {
         self.up.insert(dpid);
         let description = "model".to_owned();
         let switch =
-            SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, installed: None };
+            SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, select_groups: 0, installed: None };
         self.tell(&Event::SwitchUp(switch));
     }
 

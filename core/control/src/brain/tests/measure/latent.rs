@@ -100,6 +100,7 @@ impl Latent {
                     description: String::new(),
                     ports,
                     failover_groups: 0,
+                    select_groups: 0,
                     installed: None,
                 }),
             );

@@ -45,6 +45,8 @@ pub(super) struct Network {
     applying: BTreeMap<DatapathId, VecDeque<(Time, Vec<u8>)>>,
     /// The number of fast-failover groups that each switch supports.
     failover_groups: u32,
+    /// The number of select groups that each switch supports.
+    select_groups: u32,
     /// Events from switches that the brain has not handled yet.
     said: VecDeque<Event<'static>>,
     telling: bool,
@@ -126,6 +128,20 @@ impl Network {
         network
     }
 
+    /// A network whose switches support select groups and, perhaps, fast-failover groups.
+    pub(super) fn start_with_ecmp(
+        is_protected: bool,
+        settings: Settings,
+        cables: &[(u64, u64)],
+        hosts: &[u64],
+    ) -> Self {
+        let failover_groups = if is_protected { u32::MAX } else { 0 };
+        let mut network = Self { failover_groups, select_groups: u32::MAX, ..Self::wire(settings, cables) };
+        network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
+        network.bring_up(hosts);
+        network
+    }
+
     fn bring_up(&mut self, hosts: &[u64]) {
         for number in self.numbers() {
             self.connect(number);
@@ -146,6 +162,7 @@ impl Network {
             late: None,
             applying: BTreeMap::new(),
             failover_groups: 0,
+            select_groups: 0,
             said: VecDeque::new(),
             telling: false,
             unread: None,
@@ -201,7 +218,9 @@ impl Network {
         let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();
         let kind = if self.edges.contains(&dpid) { "Braid edge 1" } else { "Open vSwitch" };
         let (description, failover_groups) = (kind.to_owned(), self.failover_groups);
-        let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups, installed: found };
+        let (select_groups, installed) = (self.select_groups, found);
+        let switch =
+            SwitchPorts { dpid, tables: 254, description, ports, failover_groups, select_groups, installed };
         self.tell(&Event::SwitchUp(switch));
     }
 

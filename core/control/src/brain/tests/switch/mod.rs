@@ -4,12 +4,14 @@ mod matching;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
 use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
-    Action, FlowMod, FlowModCommand, FlowStats, GroupDesc, GroupId, GroupModCommand, GroupType, Instruction,
-    Message, MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
+    Action, Bucket, FlowMod, FlowModCommand, FlowStats, GroupDesc, GroupId, GroupModCommand, GroupType,
+    Instruction, Message, MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
 };
+use braid_packet::Frame;
 use braid_spray::Settings;
 use braid_types::PortNo;
 
@@ -18,7 +20,8 @@ use matching::fits;
 use crate::cookie::Cookie;
 use crate::event::{InstalledMeters, InstalledRules, UnknownRule};
 use crate::pipeline::{
-    EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule, decode, decode_protected_port, is_protected_port,
+    EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule, decode, decode_ecmp, decode_protected_port,
+    is_protected_port,
 };
 
 /// An output of a switch: through a port, or to the controller with the table that sent it.
@@ -120,6 +123,8 @@ impl FakeSwitch {
         found.meters = InstalledMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
         found.edge_groups = self.groups.keys().filter_map(|id| EdgeGroup::of(*id)).collect();
+        found.ecmp_groups =
+            self.groups.values().filter_map(|group| described(group, |it| decode_ecmp(it))).collect();
         let others = self.groups.iter().filter(|(id, _)| is_protected_port(**id));
         found.protected_ports = others.map(|(_, group)| protected(group)).collect();
         found
@@ -310,12 +315,50 @@ impl FakeSwitch {
             let mut frame = frame.to_vec();
             return bucket.actions.iter().for_each(|it| self.act(it, in_port, &mut frame, 0, outputs));
         }
-        let live = group.buckets.iter().filter(|bucket| !self.down.contains(&bucket.watch_port));
+        let live: Vec<_> = group.buckets.iter().filter(|bucket| self.is_live(bucket)).collect();
+        if group.group_type == GroupType::Select {
+            return self.apply_select(
+                &group.buckets.iter().collect::<Vec<_>>(),
+                &live,
+                in_port,
+                frame,
+                outputs,
+            );
+        }
+        let live = live.into_iter();
         let count = if group.group_type == GroupType::Ff { 1 } else { usize::MAX };
         for bucket in live.take(count) {
             let mut frame = frame.to_vec();
             bucket.actions.iter().for_each(|action| self.act(action, in_port, &mut frame, 0, outputs));
         }
+    }
+}
+
+impl FakeSwitch {
+    /// Whether the port that a bucket watches is up, or a bucket of the group that it watches is live.
+    fn is_live(&self, bucket: &Bucket<'_>) -> bool {
+        let watched = self.groups.get(&bucket.watch_group);
+        !self.down.contains(&bucket.watch_port)
+            && watched.is_none_or(|group| {
+                described(group, |it| it.buckets.iter().any(|bucket| self.is_live(&bucket)))
+            })
+    }
+
+    /// As Open vSwitch: the bucket of the flow's hash, or any that is live if that is not.
+    fn apply_select(
+        &self,
+        all: &[Bucket<'_>],
+        live: &[Bucket<'_>],
+        in_port: PortNo,
+        frame: &[u8],
+        outputs: &mut Vec<Output>,
+    ) {
+        let hash = flow_hash(frame);
+        let own = all[hash % all.len()];
+        let other = (!live.is_empty()).then(|| live[hash / all.len() % live.len()]);
+        let Some(bucket) = Some(own).filter(|own| self.is_live(own)).or(other) else { return };
+        let mut frame = frame.to_vec();
+        bucket.actions.iter().for_each(|action| self.act(action, in_port, &mut frame, 0, outputs));
     }
 }
 
@@ -343,11 +386,21 @@ fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
     }
 }
 
-fn protected(bytes: &[u8]) -> ProtectedPort {
+fn described<T>(bytes: &[u8], read: impl FnOnce(&GroupDesc<'_>) -> T) -> T {
     let Ok((_, Message::GroupMod(group))) = Message::decode(bytes) else { panic!("not a group") };
-    let description =
-        GroupDesc { group_type: group.group_type, group_id: group.group_id, buckets: group.buckets };
-    decode_protected_port(&description).expect("one of ours")
+    read(&GroupDesc { group_type: group.group_type, group_id: group.group_id, buckets: group.buckets })
+}
+
+fn protected(bytes: &[u8]) -> ProtectedPort {
+    described(bytes, |group| decode_protected_port(group).expect("one of ours"))
+}
+
+/// A hash of the addresses and ports, as switches have.
+fn flow_hash(frame: &[u8]) -> usize {
+    let Ok(parsed) = Frame::parse(frame) else { return 0 };
+    let ends = parsed.ip().map(|ip| (ip.src, ip.dst));
+    let ports = parsed.tcp().map(|tcp| (tcp.src_port, tcp.dst_port));
+    rustc_hash::FxBuildHasher.hash_one((ends, ports)) as usize >> 8
 }
 
 fn flood_ports(bytes: &[u8]) -> Vec<PortNo> {
