@@ -14,7 +14,7 @@ use crate::hosts::{Binding, HostsEvent};
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
-use crate::routing::RouteKey;
+use crate::routing::{RouteKey, RoutingChange};
 use crate::streams::NetworkChange;
 
 impl Dispatch<'_> {
@@ -68,11 +68,15 @@ impl Dispatch<'_> {
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
             self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.drain_fabric();
-            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+            self.follow_routes(RoutingChange::Graph);
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
         } else if self.brain.settings.weight.is_measured() {
-            self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
+            self.follow_routes(RoutingChange::Graph);
         }
+    }
+
+    pub(super) fn follow_routes(&mut self, change: RoutingChange<'_>) {
+        self.brain.routing.handle_change(&mut context!(self), &mut self.brain.fabric, change);
     }
 
     /// A switch has refused a rule, perhaps because its table is full. Users of the rule continue without it.
@@ -81,8 +85,7 @@ impl Dispatch<'_> {
         match rule {
             Some(Rule::Stream { id, .. }) => self.brain.streams.end(&mut stream_deps!(self), id),
             Some(rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst })) => {
-                let (cx, key) = (&mut context!(self), RouteKey { dst, dpid });
-                self.brain.routing.handle_refused(cx, &mut self.brain.fabric, key, &rule);
+                self.follow_routes(RoutingChange::Refused(RouteKey { dst, dpid }, &rule));
             }
             Some(rule) => {
                 let refused = RuleAnswer::Refused { dpid, rule: &rule };
@@ -147,7 +150,7 @@ impl Dispatch<'_> {
 
     /// Looks for unused labels. Called periodically.
     pub(super) fn review_labels(&mut self) {
-        self.brain.routing.remove_unused_groups(&mut context!(self));
+        self.follow_routes(RoutingChange::Reviewed);
         let pinned = self.pinned_labels();
         self.brain.fabric.review(&context!(self), pinned);
         self.drain_fabric();

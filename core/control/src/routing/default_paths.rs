@@ -25,6 +25,23 @@ pub(crate) struct Routing {
     ecmp: EcmpGroups,
 }
 
+/// What happens that default paths follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RoutingChange<'a> {
+    /// A switch joins, perhaps with groups of an earlier controller.
+    SwitchUp(&'a SwitchPorts),
+    /// A switch has lost its rules.
+    SwitchDown(DatapathId),
+    /// The graph has changed.
+    Graph,
+    /// A switch has refused the rule of a route.
+    Refused(RouteKey, &'a Rule),
+    /// The installed rules that remain unknown are removed.
+    Reconciled,
+    /// Some time has passed: groups that no route uses are removed.
+    Reviewed,
+}
+
 impl Routing {
     /// The number of routes.
     pub(crate) const fn len(&self) -> usize {
@@ -63,6 +80,23 @@ impl Routing {
         self.submit(cx, fabric, Transaction::new(Owner::Routing, &hops, commands));
     }
 
+    /// Something has happened that default paths follow.
+    pub(crate) fn handle_change(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        change: RoutingChange<'_>,
+    ) {
+        match change {
+            RoutingChange::SwitchUp(switch) => self.handle_switch_up(cx, switch),
+            RoutingChange::SwitchDown(dpid) => self.handle_switch_down(dpid),
+            RoutingChange::Graph => self.handle_graph(cx, fabric),
+            RoutingChange::Refused(key, rule) => self.handle_refused(cx, fabric, key, rule),
+            RoutingChange::Reconciled => self.ecmp.end_reconciliation(cx),
+            RoutingChange::Reviewed => self.remove_unused_groups(cx),
+        }
+    }
+
     /// Replaces the routes to `dst`, whose host has moved.
     pub(crate) fn reroute_to(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, dst: IpAddr) {
         for dpid in self.routes.switches_to(dst) {
@@ -71,7 +105,7 @@ impl Routing {
     }
 
     /// Compares every route with the shortest path after a change of the graph.
-    pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+    fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         if !cx.out.installed.is_settling() {
             self.review_groups(cx, fabric, false);
         }
@@ -81,18 +115,12 @@ impl Routing {
     }
 
     /// A switch joins, perhaps with groups of an earlier controller.
-    pub(crate) fn handle_switch_up(&mut self, cx: &Context<'_>, switch: &SwitchPorts) {
+    fn handle_switch_up(&mut self, cx: &Context<'_>, switch: &SwitchPorts) {
         self.ecmp.handle_switch_up(switch, cx.settings.ecmp_paths > 1);
     }
 
     /// A switch has refused the rule of a route. If the rule leads to a group, the switch gets no more of them.
-    pub(crate) fn handle_refused(
-        &mut self,
-        cx: &mut Context<'_>,
-        fabric: &mut Fabric,
-        key: RouteKey,
-        rule: &Rule,
-    ) {
+    fn handle_refused(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey, rule: &Rule) {
         self.forget(key);
         let Some(NextHop::Spread(_)) = NextHop::of(rule) else { return };
         self.ecmp.refuse(key.dpid);
@@ -102,7 +130,7 @@ impl Routing {
     }
 
     /// A switch has lost its rules.
-    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+    fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.ecmp.handle_switch_down(dpid);
         self.routes.forget(dpid);
         self.lost.retain(|key| key.dpid != dpid);
@@ -149,7 +177,7 @@ impl Routing {
     }
 
     /// Removes groups that no route uses. Called periodically.
-    pub(crate) fn remove_unused_groups(&mut self, cx: &mut Context<'_>) {
+    fn remove_unused_groups(&mut self, cx: &mut Context<'_>) {
         let Self { routes, ecmp, .. } = self;
         ecmp.remove_unused(cx, |key| routes.use_group(key));
     }
@@ -157,11 +185,6 @@ impl Routing {
     /// Keeps the groups of an earlier controller whose paths have become known; returns them.
     pub(crate) fn reconcile_groups(&mut self, fabric: &Fabric) -> Vec<(DatapathId, EcmpGroup)> {
         self.ecmp.reconcile(fabric)
-    }
-
-    /// Removes the groups of an earlier controller that are not wanted.
-    pub(crate) fn end_reconciliation(&mut self, cx: &mut Context<'_>) {
-        self.ecmp.end_reconciliation(cx);
     }
 
     /// Loads a route that an earlier controller has written.
