@@ -14,6 +14,7 @@ use crate::fabric::FabricChange;
 use crate::notice::Notice;
 use crate::pipeline::BASE;
 use crate::role::Role;
+use crate::routing::RoutingChange;
 use crate::spray::SprayChange;
 use crate::streams::Counted;
 
@@ -160,7 +161,7 @@ impl Dispatch<'_> {
             None => context!(self).out.push(Command::Reset { dpid }),
         }
         self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchUp(switch));
-        self.brain.routing.handle_switch_up(&context!(self), switch);
+        self.follow_routes(RoutingChange::SwitchUp(switch));
         self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchUp(switch));
         for rule in BASE {
             context!(self).out.add(dpid, rule);
@@ -182,7 +183,7 @@ impl Dispatch<'_> {
         self.brain.admission.handle_switch_down(dpid);
         self.brain.hosts.handle_switch_down(dpid);
         self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchDown(dpid));
-        self.brain.routing.handle_switch_down(dpid);
+        self.follow_routes(RoutingChange::SwitchDown(dpid));
         self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchDown(dpid));
         self.brain.discovery.handle_switch_down(&mut context!(self), dpid);
         self.drain_discovery();

@@ -14,7 +14,7 @@ use crate::hosts::{Binding, HostsEvent};
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
-use crate::routing::{GraphChange, RouteKey};
+use crate::routing::{RouteKey, RoutingChange};
 use crate::streams::NetworkChange;
 
 impl Dispatch<'_> {
@@ -70,19 +70,22 @@ impl Dispatch<'_> {
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
             self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.drain_fabric();
-            self.reroute(has_growth);
+            self.follow_routes(self.graph_change(has_growth));
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
         } else if self.brain.settings.weight.is_measured() {
-            self.reroute(has_growth);
+            self.follow_routes(RoutingChange::Graph);
         }
     }
 
-    /// Brings default paths in line with the graph. Where links were only lost, those over other links stay.
-    fn reroute(&mut self, has_growth: bool) {
+    /// Where links were only lost, default paths over other links stay.
+    fn graph_change(&self, has_growth: bool) -> RoutingChange<'static> {
         let any =
             has_growth || self.brain.settings.weight.is_measured() || self.brain.installed.is_settling();
-        let change = if any { GraphChange::Any } else { GraphChange::Losses };
-        self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric, change);
+        if any { RoutingChange::Graph } else { RoutingChange::Losses }
+    }
+
+    pub(super) fn follow_routes(&mut self, change: RoutingChange<'_>) {
+        self.brain.routing.handle_change(&mut context!(self), &mut self.brain.fabric, change);
     }
 
     /// A switch has refused a rule, perhaps because its table is full. Users of the rule continue without it.
@@ -91,8 +94,7 @@ impl Dispatch<'_> {
         match rule {
             Some(Rule::Stream { id, .. }) => self.brain.streams.end(&mut stream_deps!(self), id),
             Some(rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst })) => {
-                let (cx, key) = (&mut context!(self), RouteKey { dst, dpid });
-                self.brain.routing.handle_refused(cx, &mut self.brain.fabric, key, &rule);
+                self.follow_routes(RoutingChange::Refused(RouteKey { dst, dpid }, &rule));
             }
             Some(rule) => {
                 let refused = RuleAnswer::Refused { dpid, rule: &rule };
@@ -157,7 +159,7 @@ impl Dispatch<'_> {
 
     /// Looks for unused labels. Called periodically.
     pub(super) fn review_labels(&mut self) {
-        self.brain.routing.remove_unused_groups(&mut context!(self));
+        self.follow_routes(RoutingChange::Reviewed);
         let pinned = self.pinned_labels();
         self.brain.fabric.review(&context!(self), pinned);
         self.drain_fabric();

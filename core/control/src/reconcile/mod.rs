@@ -16,8 +16,8 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::requests::RequestDeps;
 use crate::role::Role;
-use crate::routing::{BroadcastTree, NextHop};
-use crate::routing::{GraphChange, RouteKey};
+use crate::routing::RouteKey;
+use crate::routing::{BroadcastTree, NextHop, RoutingChange};
 use crate::streams::{NetworkChange, switches_of};
 
 /// Stream numbers left free above the installed ones, since switches that join later may use them.
@@ -169,7 +169,7 @@ impl Reconciliation<'_> {
             for (dpid, rule) in self.installed_mut().finish() {
                 self.on.deps.cx.delete(dpid, rule);
             }
-            self.on.deps.routing.end_reconciliation(&mut self.on.deps.cx);
+            self.follow_routes(RoutingChange::Reconciled);
         }
     }
 
@@ -204,7 +204,7 @@ impl Reconciliation<'_> {
         if !self.broadcast.has_begun() {
             self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Restored);
         }
-        self.on.deps.routing.handle_graph(&mut self.on.deps.cx, self.on.deps.fabric, GraphChange::Any);
+        self.follow_routes(RoutingChange::Graph);
         self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Settled);
         for (id, rules) in mended {
             if self.on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
@@ -261,6 +261,10 @@ impl Reconciliation<'_> {
                 self.on.deps.cx.out.push(Command::Remove { dpid, unknown });
             }
         }
+    }
+
+    fn follow_routes(&mut self, change: RoutingChange<'_>) {
+        self.on.deps.routing.handle_change(&mut self.on.deps.cx, self.on.deps.fabric, change);
     }
 
     fn installed(&self) -> &InstalledState {

@@ -25,13 +25,23 @@ pub(crate) struct Routing {
     ecmp: EcmpGroups,
 }
 
-/// What has changed in the graph.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum GraphChange {
+/// What happens that default paths follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RoutingChange<'a> {
+    /// A switch joins, perhaps with groups of an earlier controller.
+    SwitchUp(&'a SwitchPorts),
+    /// A switch has lost its rules.
+    SwitchDown(DatapathId),
+    /// Links were added or lost, or are measured otherwise.
+    Graph,
     /// Links were lost, and nothing else.
     Losses,
-    /// Links were added or lost, or are measured otherwise.
-    Any,
+    /// A switch has refused the rule of a route.
+    Refused(RouteKey, &'a Rule),
+    /// The installed rules that remain unknown are removed.
+    Reconciled,
+    /// Some time has passed: groups that no route uses are removed.
+    Reviewed,
 }
 
 impl Routing {
@@ -72,6 +82,24 @@ impl Routing {
         self.submit(cx, fabric, Transaction::new(Owner::Routing, &hops, commands));
     }
 
+    /// Something has happened that default paths follow.
+    pub(crate) fn handle_change(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        change: RoutingChange<'_>,
+    ) {
+        match change {
+            RoutingChange::SwitchUp(switch) => self.handle_switch_up(cx, switch),
+            RoutingChange::SwitchDown(dpid) => self.handle_switch_down(dpid),
+            RoutingChange::Graph => self.handle_graph(cx, fabric),
+            RoutingChange::Losses => self.handle_losses(cx, fabric),
+            RoutingChange::Refused(key, rule) => self.handle_refused(cx, fabric, key, rule),
+            RoutingChange::Reconciled => self.ecmp.end_reconciliation(cx),
+            RoutingChange::Reviewed => self.remove_unused_groups(cx),
+        }
+    }
+
     /// Replaces the routes to `dst`, whose host has moved.
     pub(crate) fn reroute_to(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, dst: IpAddr) {
         for dpid in self.routes.switches_to(dst) {
@@ -79,40 +107,36 @@ impl Routing {
         }
     }
 
-    /// Compares the routes and groups that a change of the graph concerns with the shortest paths.
-    pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, change: GraphChange) {
-        let routes = match change {
-            GraphChange::Any => {
-                if !cx.out.installed.is_settling() {
-                    self.review_groups(cx, fabric, false);
-                }
-                self.routes.sorted(|_| true)
-            }
-            // The others are as short as before.
-            GraphChange::Losses => {
-                let broken = fabric.labels().broken(cx.topology);
-                self.ecmp.note_broken(&broken);
-                self.review_groups(cx, fabric, true);
-                self.routes.through(|_, way| way.takes(&broken))
-            }
-        };
+    /// Compares every route and group with the shortest paths after a change of the graph.
+    fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        if !cx.out.installed.is_settling() {
+            self.review_groups(cx, fabric, false);
+        }
+        let all = self.routes.sorted(|_| true);
+        self.renew_all(cx, fabric, &all);
+    }
+
+    /// Compares the routes and groups over lost links with the shortest paths. The others are as short as before.
+    fn handle_losses(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        let broken = fabric.labels().broken(cx.topology);
+        self.ecmp.note_broken(&broken);
+        self.review_groups(cx, fabric, true);
+        let over = self.routes.through(|_, way| way.takes(&broken));
+        self.renew_all(cx, fabric, &over);
+    }
+
+    fn renew_all(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, routes: &[(RouteKey, Entry)]) {
         cx.counters.routes_compared += routes.len() as u64;
         routes.iter().for_each(|(key, _)| self.renew(cx, fabric, *key));
     }
 
     /// A switch joins, perhaps with groups of an earlier controller.
-    pub(crate) fn handle_switch_up(&mut self, cx: &Context<'_>, switch: &SwitchPorts) {
+    fn handle_switch_up(&mut self, cx: &Context<'_>, switch: &SwitchPorts) {
         self.ecmp.handle_switch_up(switch, cx.settings.ecmp_paths > 1);
     }
 
     /// A switch has refused the rule of a route. If the rule leads to a group, the switch gets no more of them.
-    pub(crate) fn handle_refused(
-        &mut self,
-        cx: &mut Context<'_>,
-        fabric: &mut Fabric,
-        key: RouteKey,
-        rule: &Rule,
-    ) {
+    fn handle_refused(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey, rule: &Rule) {
         self.forget(key);
         let Some(NextHop::Spread(_)) = NextHop::of(rule) else { return };
         self.ecmp.refuse(key.dpid);
@@ -122,7 +146,7 @@ impl Routing {
     }
 
     /// A switch has lost its rules.
-    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+    fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.ecmp.handle_switch_down(dpid);
         self.routes.forget(dpid);
         self.lost.retain(|key| key.dpid != dpid);
@@ -169,7 +193,7 @@ impl Routing {
     }
 
     /// Removes groups that no route uses. Called periodically.
-    pub(crate) fn remove_unused_groups(&mut self, cx: &mut Context<'_>) {
+    fn remove_unused_groups(&mut self, cx: &mut Context<'_>) {
         let Self { routes, ecmp, .. } = self;
         ecmp.remove_unused(cx, |key| routes.use_group(key));
     }
@@ -177,11 +201,6 @@ impl Routing {
     /// Keeps the groups of an earlier controller whose paths have become known; returns them.
     pub(crate) fn reconcile_groups(&mut self, fabric: &Fabric) -> Vec<(DatapathId, EcmpGroup)> {
         self.ecmp.reconcile(fabric)
-    }
-
-    /// Removes the groups of an earlier controller that are not wanted.
-    pub(crate) fn end_reconciliation(&mut self, cx: &mut Context<'_>) {
-        self.ecmp.end_reconciliation(cx);
     }
 
     /// Loads a route that an earlier controller has written.

@@ -6,5 +6,5 @@ mod ecmp;
 mod table;
 
 pub(crate) use broadcast::BroadcastTree;
-pub(crate) use default_paths::{GraphChange, Routing};
+pub(crate) use default_paths::{Routing, RoutingChange};
 pub(crate) use table::{NextHop, RouteKey};

@@ -234,6 +234,23 @@ mod tests {
     }
 
     #[test]
+    fn hashed_flows_spread_evenly_over_the_paths_of_the_controllers_groups() {
+        let network = network("fattree:8");
+        let mut steering = Steering::new("shortest:8/hash".parse().unwrap(), &network, SplitMix64::new(1));
+        let mut users = BTreeMap::new();
+        for _ in 0..800 {
+            let ways = steering.place(Time::ZERO, &network, (0, 127), 1).ways;
+            ways.iter().for_each(|way| *users.entry(way.forward[2]).or_insert(0) += 1);
+        }
+        let firsts: BTreeSet<_> = ways("fattree:8", "shortest:8/hash", (0, 127), 64)
+            .into_iter()
+            .map(|way| way.forward[1])
+            .collect();
+        assert_eq!((users.len(), firsts.len()), (8, 4), "of 16 paths, those that share the fewest links");
+        assert!(users.values().all(|count| (60..=140).contains(count)), "{users:?}");
+    }
+
+    #[test]
     fn ties_are_broken_for_pairs_of_switches_or_anew_for_each_pair_of_hosts() {
         let network = network("fattree:8");
         let cores = |scheme: &str, to: &[usize]| {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use braid_paths::{Kind, Request};
+use braid_planner::{ECMP_BUCKETS, ecmp_buckets, ecmp_rate};
 use braid_steering::{Placement, PlacementPolicy, PlacementRequest, Policy};
 use braid_types::SplitMix64;
 
@@ -25,6 +26,8 @@ pub struct Scheme {
 pub enum Chooser {
     /// Each is as likely, as where routers hash: the paper's R.
     Random,
+    /// The bucket of the flow's hash, among those of the controller's default paths.
+    Hash,
     /// A policy of the controller's; the paper's M is [`Policy::Deterministic`].
     Policy(Policy),
 }
@@ -42,7 +45,8 @@ pub enum Ties {
 /// Text that is not a scheme.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0:?} is no scheme such as disjoint:4/fewest-shared, shortest:16/random, ksp:8/least-loaded; \
+    "{0:?} is no scheme such as disjoint:4/fewest-shared, shortest:16/random, ksp:8/least-loaded, \
+     shortest:8/hash; \
      /shuffled after it draws one of several sets that are as good"
 )]
 pub struct UnknownScheme(String);
@@ -52,6 +56,7 @@ impl Chooser {
     pub(super) fn placement(self, random: &mut SplitMix64) -> Box<dyn PlacementPolicy> {
         match self {
             Self::Random => Box::new(AnyPath(random.fork())),
+            Self::Hash => Box::new(Hashed(random.fork())),
             Self::Policy(policy) => policy.placement(),
         }
     }
@@ -68,10 +73,23 @@ impl PlacementPolicy for AnyPath {
     }
 }
 
+/// The controller's buckets over equal-cost paths. Every flow has a hash of its own, as its ports are any.
+#[derive(Debug)]
+struct Hashed(SplitMix64);
+
+impl PlacementPolicy for Hashed {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        let rates: Vec<_> = request.candidates.iter().map(|path| ecmp_rate(request.graph, path)).collect();
+        let index = *ecmp_buckets(&[], &rates).get(self.0.below(ECMP_BUCKETS))?;
+        Some(Placement { index, shared: 0, moves: Vec::new() })
+    }
+}
+
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let choice = match self.choice {
             Chooser::Random => "random",
+            Chooser::Hash => "hash",
             Chooser::Policy(policy) => policy.name(),
         };
         let ties = if self.ties == Ties::Shuffled { "/shuffled" } else { "" };
@@ -97,10 +115,14 @@ fn parse(text: &str) -> Option<Scheme> {
     };
     let choice = match choice {
         "random" => Chooser::Random,
+        "hash" => Chooser::Hash,
         policy => Chooser::Policy(policy.parse().ok()?),
     };
     let scheme = Scheme { kind: kind.parse().ok()?, k: k.parse().ok()?, choice, ties };
-    Request::new(scheme.kind, scheme.k).check().is_ok().then_some(scheme)
+    // Default paths are the shortest ones, with a bucket each at least.
+    let has_groups = scheme.kind == Kind::Shortest && ties == Ties::Shipped && scheme.k <= ECMP_BUCKETS;
+    let is_possible = choice != Chooser::Hash || has_groups;
+    (is_possible && Request::new(scheme.kind, scheme.k).check().is_ok()).then_some(scheme)
 }
 
 #[cfg(test)]
@@ -109,7 +131,12 @@ mod tests {
 
     #[test]
     fn schemes_are_written_as_they_are_read() {
-        for text in ["disjoint:4/fewest-shared", "shortest:16/random", "ksp:8/least-loaded/shuffled"] {
+        for text in [
+            "disjoint:4/fewest-shared",
+            "shortest:16/random",
+            "ksp:8/least-loaded/shuffled",
+            "shortest:8/hash",
+        ] {
             assert_eq!(text.parse::<Scheme>().unwrap().to_string(), text);
         }
         for text in [
@@ -119,6 +146,8 @@ mod tests {
             "disjoint:0/random",
             "disjoint:4/ecmp",
             "x:4/random",
+            "disjoint:4/hash",
+            "shortest:4/hash/shuffled",
             "ksp:1/random/last",
         ] {
             assert!(text.parse::<Scheme>().is_err(), "{text}");

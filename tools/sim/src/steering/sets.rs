@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use braid_paths::{Kind, Path, PathFinder, Request, solve};
+use braid_planner::ecmp_paths;
 use braid_topology::Graph;
 use braid_types::{DatapathId, SplitMix64};
 
-use super::scheme::{Scheme, Ties};
+use super::scheme::{Chooser, Scheme, Ties};
 
 /// The path sets of a scheme in one network.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ impl PathSets {
         let Scheme { kind, k, ties, .. } = self.scheme;
         match (ties, kind) {
             _ if ingress == egress => [Path::within(ingress)].into(),
+            _ if self.scheme.choice == Chooser::Hash => self.equal_cost(ingress, egress, k),
             (Ties::Shipped, _) => self.shipped(ingress, egress, k),
             (Ties::Shuffled, Kind::Shortest) => {
                 let mut paths = self.shipped(ingress, egress, Request::MAX_PATHS).to_vec();
@@ -49,6 +51,13 @@ impl PathSets {
                 solve(&mut self.shuffled(), ingress, egress, &request).paths.into()
             }
         }
+    }
+
+    /// The paths of the controller's groups of default paths.
+    fn equal_cost(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Arc<[Path]> {
+        let request = Request::new(Kind::Shortest, Request::MAX_PATHS);
+        let find = || ecmp_paths(&solve(&mut self.finder, ingress, egress, &request).paths, &[], k).into();
+        self.known.entry((ingress, egress)).or_insert_with(find).clone()
     }
 
     fn shipped(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Arc<[Path]> {

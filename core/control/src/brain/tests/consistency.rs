@@ -12,7 +12,7 @@ use crate::brain::{Brain, Dispatch, context, stream_deps};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::fabric::Replaces;
-use crate::routing::GraphChange;
+use crate::routing::RoutingChange;
 use crate::settings::Settings;
 use crate::streams::PlaceOn;
 
@@ -139,7 +139,7 @@ fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Co
         None => {
             dispatch.brain.paths.suspend(path, now + Duration::from_millis(50));
             let cx = &mut context!(dispatch);
-            dispatch.brain.routing.handle_graph(cx, &mut dispatch.brain.fabric, GraphChange::Any);
+            dispatch.brain.routing.handle_change(cx, &mut dispatch.brain.fabric, RoutingChange::Graph);
         }
     }
 }

@@ -123,8 +123,7 @@ impl FakeSwitch {
         found.meters = InstalledMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
         found.edge_groups = self.groups.keys().filter_map(|id| EdgeGroup::of(*id)).collect();
-        found.ecmp_groups =
-            self.groups.values().filter_map(|group| described(group, |it| decode_ecmp(it))).collect();
+        found.ecmp_groups = self.groups.values().filter_map(|group| described(group, decode_ecmp)).collect();
         let others = self.groups.iter().filter(|(id, _)| is_protected_port(**id));
         found.protected_ports = others.map(|(_, group)| protected(group)).collect();
         found
