@@ -140,13 +140,12 @@ mod tests {
 
     #[test]
     fn a_controller_that_was_stopped_was_idle_and_one_that_worked_was_not() {
-        let mut attention = attention();
-        attention.note_round(at(1_000), || mark(1_000, 400));
+        let mut attention = Attention::new(mark(1_000, 400));
         let stopped = attention.take_stall(at(6_000), || mark(6_000, 420));
         let time = |millis| Duration::from_millis(millis);
         assert_eq!(stopped, Some(Stall { time: time(4_750), idle: time(4_750) }));
         attention.note_round(at(6_000), || mark(6_010, 430));
         let worked = attention.take_stall(at(7_000), || mark(7_000, 1_020));
-        assert_eq!(worked, Some(Stall { time: time(1_000), idle: time(400) }));
+        assert_eq!(worked, Some(Stall { time: time(750), idle: time(400) }));
     }
 }
