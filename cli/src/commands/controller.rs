@@ -11,8 +11,8 @@ use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
     Access, Agents, AllowedSwitch, ClusterConfig, Config, Controller, ControllerError, HostNames, Listen,
-    OvsdbAddress, PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, StoreUrl, SwitchAccess, SwitchMetadata,
-    SwitchMetadataMap, Testbed, Tls, Tokens,
+    OvsdbAddress, PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, StoreUrl, SwitchAccess,
+    SwitchMetadata, SwitchMetadataMap, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;

@@ -222,7 +222,7 @@ impl Controller {
         LocalSet::new().block_on(&runtime, async {
             let (notice_sender, notice_receiver) = notices::channel();
             engine.borrow_mut().send_notices_to(notice_sender);
-            engine.borrow_mut().restrict_switches(&self.switch_access);
+            engine.borrow_mut().switches_mut().restrict(&self.switch_access);
             engine.borrow_mut().set_switch_metadata(self.switch_metadata);
             let mut tasks = Tasks::default();
             let questions = http::serve(
@@ -251,7 +251,7 @@ impl Controller {
             ovsdb::start(&mut tasks, engine.clone(), self.ovsdb)?;
             tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
             if let Some(cluster) = self.cluster {
-                engine.borrow_mut().stand_by();
+                engine.borrow_mut().switches_mut().stand_by();
                 tasks.spawn("cluster", cluster::follow(engine.clone(), cluster));
             }
             tasks.spawn("tick", tick(engine.clone()));
@@ -313,7 +313,7 @@ async fn tick(engine: Shared) {
 async fn drain(engine: &Shared) {
     engine.borrow_mut().stop();
     let empty = async {
-        while !engine.borrow().is_empty() {
+        while !engine.borrow().switches().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };

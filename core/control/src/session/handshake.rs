@@ -27,7 +27,7 @@ const MAY_BE_REFUSED: [Xid; 3] = [GROUP_FEATURES_XID, METER_XIDS[0], METER_XIDS[
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// We are master, and have read everything.
-    Up(SwitchPorts),
+    Up(Box<SwitchPorts>),
     /// Another controller is master.
     Lost {
         /// The switch.
@@ -241,7 +241,7 @@ impl Handshake {
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
         let ports = ports.into_iter().map(|(port, is_live)| self.liveness.judge(port, is_live)).collect();
         let installed = found.ok();
-        Some(Outcome::Up(SwitchPorts {
+        Some(Outcome::Up(Box::new(SwitchPorts {
             dpid,
             tables,
             description,
@@ -249,7 +249,7 @@ impl Handshake {
             failover_groups,
             select_groups,
             installed,
-        }))
+        })))
     }
 }
 

@@ -229,7 +229,7 @@ impl Session {
                 Some(Outcome::Up(switch)) => {
                     let up = Up::new(&switch, handshake, self.limits);
                     self.state = State::Up(Box::new(up));
-                    Ok(Some(SessionEvent::Up(switch)))
+                    Ok(Some(SessionEvent::Up(*switch)))
                 }
                 Some(Outcome::Lost { dpid, newest }) => {
                     self.state = State::Standby(Standby::told(dpid));

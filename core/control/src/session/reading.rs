@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::{DiscardReason, SessionLimits};
 use crate::cookie::Cookie;
 use crate::event::{InstalledRules, UnknownRule};
-use crate::pipeline::{self, EcmpBuckets, EdgeGroup, FLOOD_GROUP, Hop, ProtectedPort, Rule};
+use crate::pipeline::{self, EcmpBuckets, EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule};
 
 /// Requests for meter features and meters, which switches may refuse.
 pub(super) const METER_XIDS: [Xid; 2] = [Xid(7), Xid(8)];
@@ -119,7 +119,7 @@ impl Reading {
                 self.installed.protected_ports.extend(protected);
             }
         } else if let Some(buckets) = pipeline::decode_ecmp(group)
-            && self.has_room(size_of::<EcmpBuckets>().saturating_add(buckets.hops.len() * size_of::<Hop>()))
+            && self.has_room(size_of::<EcmpBuckets>().saturating_add(size_of_val(buckets.hops.as_slice())))
         {
             self.installed.ecmp_groups.push(buckets);
         } else if let Some(group) = EdgeGroup::of(group.group_id)

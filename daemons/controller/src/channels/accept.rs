@@ -24,7 +24,7 @@ pub(crate) async fn accept<T: From<Accepted>>(engine: Shared, listener: TcpListe
             listener.accept().await.and_then(|(stream, address)| Ok((stream.into_std()?, address)));
         match accepted {
             Ok(accepted) => {
-                let admitted = engine.borrow().check_address(accepted.1);
+                let admitted = engine.borrow().switches().check_address(accepted.1);
                 if let Err(error) = admitted {
                     refuse(&mut engine.borrow_mut(), accepted.1, &error.to_string());
                     continue;

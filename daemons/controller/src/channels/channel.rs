@@ -240,7 +240,7 @@ impl Channel {
         if !self.checked
             && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
         {
-            engine.check_join(dpid, self.address, &self.outbox)?;
+            engine.switches().check_join(dpid, self.address, &self.outbox)?;
             self.checked = true;
         }
         let Some(event) = event else { return Ok(()) };
@@ -274,7 +274,7 @@ impl Channel {
 
     /// The switch has proved who it is.
     fn note_connected(&self, engine: &Engine, dpid: DatapathId) -> Result<(), ChannelError> {
-        engine.check_join(dpid, self.address, &self.outbox)?;
+        engine.switches().check_join(dpid, self.address, &self.outbox)?;
         if let Some(identity) = &self.identity {
             identity.note_joined(dpid, self.address.ip())?;
         }
@@ -289,7 +289,7 @@ impl Channel {
         newest: Option<Term>,
     ) -> Result<(), ChannelError> {
         self.note_connected(engine, dpid)?;
-        newest.into_iter().for_each(|term| engine.note_term(term));
+        newest.into_iter().for_each(|term| engine.switches_mut().note_term(term));
         engine.lose_role(dpid, self.address, &self.outbox, self.session.term())?;
         self.joined = Some(dpid);
         Ok(())

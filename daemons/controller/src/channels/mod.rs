@@ -190,7 +190,7 @@ impl Channels {
 
     fn end_round(&mut self) {
         let unread = std::mem::take(&mut self.unread);
-        if self.round.is_whole && unread <= (self.engine.borrow().switch_count() / MAX_BEHIND).max(1) {
+        if self.round.is_whole && unread <= (self.engine.borrow().switches().len() / MAX_BEHIND).max(1) {
             self.engine.borrow_mut().end_round(self.round.began);
         }
     }
@@ -298,7 +298,7 @@ impl Channels {
     }
 
     fn open(&mut self, stream: Transport, address: std::net::SocketAddr, identity: Option<Identity>) {
-        let admitted = self.engine.borrow().check_address(address);
+        let admitted = self.engine.borrow().switches().check_address(address);
         if let Err(error) = admitted {
             return self.refuse(address, &error.to_string());
         }
@@ -310,7 +310,7 @@ impl Channels {
         }
         let (now, stalled, term) = {
             let engine = self.engine.borrow();
-            (engine.now(), engine.stalled(), engine.term())
+            (engine.now(), engine.stalled(), engine.switches().term())
         };
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let outbox = Outbox::new(slot, &self.filled);

@@ -110,7 +110,7 @@ impl Cluster {
         }
         let (now, newest) = {
             let engine = self.engine.borrow();
-            (engine.now(), engine.newest_term())
+            (engine.now(), engine.switches().newest_term())
         };
         if newest.is_newer_than(self.told) {
             self.told = newest;
@@ -170,7 +170,7 @@ impl Cluster {
             match event {
                 Event::Elected { term } => {
                     info!(%term, "this controller leads the cluster");
-                    self.engine.borrow_mut().lead(term);
+                    self.engine.borrow_mut().switches_mut().lead(term);
                 }
                 Event::Deposed { newest } => {
                     warn!(%newest, "another controller leads the cluster");

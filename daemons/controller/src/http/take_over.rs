@@ -28,10 +28,10 @@ pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Resp
 
 /// Nothing if a cluster gives terms.
 pub(super) fn begin(engine: &mut Engine) -> Option<TakeOver> {
-    if engine.is_elected() {
+    if engine.switches().is_elected() {
         return None;
     }
-    let claimed = engine.slaves_after(None).count();
-    let term = engine.take_over().0;
+    let claimed = engine.switches().slaves_after(None).count();
+    let term = engine.switches_mut().take_over().0;
     Some(TakeOver { schema: Schema, term, claimed })
 }

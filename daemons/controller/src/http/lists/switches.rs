@@ -21,7 +21,7 @@ impl Copied for ConnectedSwitch {
 
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
         let connected = |switch: SwitchView, role| Self {
-            address: engine.address(switch.dpid),
+            address: engine.switches().address(switch.dpid),
             metadata: engine.metadata(switch.dpid),
             switch,
             role,
@@ -29,7 +29,7 @@ impl Copied for ConnectedSwitch {
         let last = last.map(|it| it.switch.dpid);
         let masters = engine.brain().switches_after(last);
         let unknown = |dpid| SwitchView { dpid, ports: Vec::new() };
-        let slaves = engine.slaves_after(last).map(unknown);
+        let slaves = engine.switches().slaves_after(last).map(unknown);
         let masters = masters.map(move |switch| connected(switch, SwitchRole::Master));
         let slaves = slaves.map(move |switch| connected(switch, SwitchRole::Slave));
         merge(masters, slaves)

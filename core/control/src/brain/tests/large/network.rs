@@ -98,8 +98,15 @@ impl Large {
         let ports = self.ports.get(&dpid).into_iter().flatten().map(|port| status(dpid, *port)).collect();
         self.up.insert(dpid);
         let description = "model".to_owned();
-        let switch =
-            SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, select_groups: 0, installed: None };
+        let switch = SwitchPorts {
+            dpid,
+            tables: 254,
+            description,
+            ports,
+            failover_groups: 0,
+            select_groups: 0,
+            installed: None,
+        };
         self.tell(&Event::SwitchUp(switch));
     }
 

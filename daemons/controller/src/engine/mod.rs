@@ -1,39 +1,36 @@
-//! The engine: the brain, the outboxes of all switches, and the requests that wait for replies.
+//! The engine: the brain, the connected switches, and the requests that wait for replies.
+
+mod switches;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::ops::Bound;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::Encoder;
 use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
+use braid_recording::Recorder;
 use braid_types::{DatapathId, Term, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::attention::{Attention, Mark, Stall};
-use crate::channels::{Outbox, RoleWish};
-use crate::clock::{self, Clock, time_on_processor};
+use crate::channels::Outbox;
+use crate::clock::{Clock, time_on_processor};
 use crate::log;
-use crate::mastership::Mastership;
 use crate::notices::NoticeSender;
-use crate::outstanding_rules::OutstandingRules;
-use crate::switch_access::{Roster, RosterError, SwitchAccess};
 use crate::switch_metadata::{SwitchMetadata, SwitchMetadataMap};
-use braid_recording::Recorder;
+pub(crate) use switches::{JoinError, Switches};
 
-/// The brain, and the outbox of every switch. All on one thread.
+/// The brain, and the switches that it talks to. All on one thread.
 pub(crate) struct Engine {
     clock: Clock,
     attention: Attention,
     brain: Brain,
     encoder: Encoder,
-    switches: BTreeMap<DatapathId, Peer>,
-    roster: Roster,
-    mastership: Mastership,
+    switches: Switches,
     recorder: Option<Recorder>,
     notice_sender: Option<NoticeSender>,
     switch_metadata: SwitchMetadataMap,
@@ -50,49 +47,8 @@ pub(crate) struct Engine {
     stopping: bool,
 }
 
-/// A connected switch.
-struct Peer {
-    address: SocketAddr,
-    outbox: Rc<Outbox>,
-    written: OutstandingRules,
-    role: PeerRole,
-}
-
-/// What this controller is to a connected switch. It writes only where it is master.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum PeerRole {
-    Master,
-    /// It has asked for the role in a newer term than the one that the switch refused.
-    Claiming,
-    /// Another controller is master.
-    Slave,
-}
-
 /// The engine, shared by its tasks.
 pub(crate) type Shared = Rc<RefCell<Engine>>;
-
-/// A switch with the same datapath id is connected already.
-#[derive(Debug, thiserror::Error)]
-#[error("datapath id {dpid} is in use by the switch at {other}: give each switch its own")]
-pub(crate) struct Duplicate {
-    dpid: DatapathId,
-    other: SocketAddr,
-}
-
-impl Duplicate {
-    pub(crate) const fn threat(&self) -> Threat {
-        Threat::DuplicateDatapathId { dpid: self.dpid, holder: self.other.ip() }
-    }
-}
-
-/// The reason for which a switch cannot join.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum JoinError {
-    #[error(transparent)]
-    Duplicate(#[from] Duplicate),
-    #[error(transparent)]
-    Roster(#[from] RosterError),
-}
 
 impl Engine {
     pub(crate) fn new(clock: Clock, settings: Settings, recorder: Option<Recorder>) -> Self {
@@ -101,9 +57,7 @@ impl Engine {
             attention: Attention::new(mark(clock)),
             encoder: Encoder::new(settings.stream_idle),
             brain: Brain::new(settings),
-            switches: BTreeMap::new(),
-            roster: Roster::new(&SwitchAccess::default()),
-            mastership: Mastership::new(Term(clock::generation())),
+            switches: Switches::new(),
             recorder,
             notice_sender: None,
             switch_metadata: SwitchMetadataMap::new(),
@@ -195,31 +149,14 @@ impl Engine {
         self.refused += 1;
     }
 
-    pub(crate) fn address(&self, dpid: DatapathId) -> Option<SocketAddr> {
-        self.switches.get(&dpid).map(|peer| peer.address)
+    /// The connected switches.
+    pub(crate) const fn switches(&self) -> &Switches {
+        &self.switches
     }
 
-    /// Only these switches may join, and so many.
-    pub(crate) fn restrict_switches(&mut self, access: &SwitchAccess) {
-        self.roster = Roster::new(access);
-    }
-
-    /// Whether any switch may join from this address.
-    pub(crate) fn check_address(&self, address: SocketAddr) -> Result<(), RosterError> {
-        self.roster.check_address(address.ip())
-    }
-
-    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox.
-    pub(crate) fn check_join(
-        &self,
-        dpid: DatapathId,
-        address: SocketAddr,
-        outbox: &Rc<Outbox>,
-    ) -> Result<(), JoinError> {
-        match self.switches.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox)) {
-            Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
-            None => Ok(self.roster.check(dpid, address.ip())?),
-        }
+    /// To change what the brain need not know.
+    pub(crate) const fn switches_mut(&mut self) -> &mut Switches {
+        &mut self.switches
     }
 
     /// An OpenFlow connection finished its handshake. Returns whether this controller is the switch's master.
@@ -229,15 +166,8 @@ impl Engine {
         address: SocketAddr,
         outbox: &Rc<Outbox>,
     ) -> Result<bool, JoinError> {
-        if self.mastership.term().is_none() {
-            // Another controller was elected during the handshake.
-            self.connect(dpid, address, outbox, PeerRole::Slave)?;
-            outbox.ask(RoleWish::Release(self.mastership.newest()));
-            return Ok(false);
-        }
-        self.connect(dpid, address, outbox, PeerRole::Master)?;
-        self.mastership.note_accepted();
-        Ok(true)
+        let now = self.now();
+        self.switches.join(now, dpid, address, outbox)
     }
 
     /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
@@ -249,117 +179,29 @@ impl Engine {
         outbox: &Rc<Outbox>,
         claimed: Option<Term>,
     ) -> Result<(), JoinError> {
-        let newer = |term: &Term| claimed.is_none_or(|claimed| term.is_newer_than(claimed));
-        let claims = self.mastership.term().filter(newer);
-        let role = if claims.is_some() { PeerRole::Claiming } else { PeerRole::Slave };
-        let before = self.connect(dpid, address, outbox, role)?;
-        outbox.discard();
-        if before == Some(PeerRole::Master) {
-            self.handle(self.now(), &Event::SwitchDown { dpid });
+        let now = self.now();
+        let lost = self.switches.lose_role(now, (dpid, address), outbox, claimed)?;
+        if lost.was_master {
+            self.handle(now, &Event::SwitchDown { dpid });
         }
-        if let Some(term) = claims {
-            outbox.ask(RoleWish::Claim(term));
-        } else if claimed.is_some() && before != Some(PeerRole::Slave) {
+        if lost.is_new {
             self.raise_alarm(address.ip(), Threat::RoleLost { dpid }, 1);
         }
         Ok(())
     }
 
-    /// Counts the switch as connected, with no outstanding rules. Returns its role before.
-    fn connect(
-        &mut self,
-        dpid: DatapathId,
-        address: SocketAddr,
-        outbox: &Rc<Outbox>,
-        role: PeerRole,
-    ) -> Result<Option<PeerRole>, JoinError> {
-        self.check_join(dpid, address, outbox)?;
-        self.roster.join(self.now(), dpid, address.ip());
-        let (outbox, written) = (outbox.clone(), OutstandingRules::default());
-        let before = self.switches.insert(dpid, Peer { address, outbox, written, role });
-        Ok(before.map(|peer| peer.role))
-    }
-
-    /// The term in which the role of master is claimed; `None` while another member of the cluster leads.
-    pub(crate) const fn term(&self) -> Option<Term> {
-        self.mastership.term()
-    }
-
-    /// A switch has seen this term.
-    pub(crate) const fn note_term(&mut self, term: Term) {
-        self.mastership.note_seen(term);
-    }
-
-    /// Claims the role of master of every connected switch, in a new term.
-    pub(crate) fn take_over(&mut self) -> Term {
-        let term = self.mastership.take_over();
-        self.claim(term);
-        term
-    }
-
-    /// Terms are given by a cluster from now on.
-    pub(crate) const fn stand_by(&mut self) {
-        self.mastership = Mastership::standby();
-    }
-
-    /// Whether terms are given by a cluster.
-    pub(crate) const fn is_elected(&self) -> bool {
-        self.mastership.is_elected()
-    }
-
-    /// The newest term that a switch has seen.
-    pub(crate) const fn newest_term(&self) -> Term {
-        self.mastership.newest()
-    }
-
-    /// The cluster has elected this controller.
-    pub(crate) fn lead(&mut self, term: Term) {
-        self.mastership.set_elected(Some(term), term);
-        self.claim(term);
-    }
-
     /// The cluster has elected another controller: no switch is written to any more.
     pub(crate) fn follow(&mut self, newest: Term) {
-        self.mastership.set_elected(None, newest);
-        let mut left = Vec::new();
-        for (dpid, peer) in &mut self.switches {
-            peer.outbox.discard();
-            peer.outbox.ask(RoleWish::Release(newest));
-            if std::mem::replace(&mut peer.role, PeerRole::Slave) == PeerRole::Master {
-                left.push(*dpid);
-            }
-        }
+        let left = self.switches.follow(newest);
         left.into_iter().for_each(|dpid| self.handle(self.now(), &Event::SwitchDown { dpid }));
-    }
-
-    fn claim(&mut self, term: Term) {
-        for peer in self.switches.values_mut() {
-            peer.outbox.ask(RoleWish::Claim(term));
-            if peer.role == PeerRole::Slave {
-                peer.role = PeerRole::Claiming;
-            }
-        }
-    }
-
-    /// The connected switches that have another master, after this one.
-    pub(crate) fn slaves_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = DatapathId> {
-        let start = dpid.map_or(Bound::Unbounded, Bound::Excluded);
-        let switches = self.switches.range((start, Bound::Unbounded));
-        switches.filter(|(_, peer)| peer.role != PeerRole::Master).map(|(dpid, _)| *dpid)
-    }
-
-    /// The number of connected switches.
-    pub(crate) fn switch_count(&self) -> usize {
-        self.switches.len()
     }
 
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
-        let left = self.switches.remove(&dpid);
-        self.roster.leave(self.now(), dpid);
+        let now = self.now();
         // The brain knows nothing of switches that another controller has.
-        if left.is_none_or(|peer| peer.role == PeerRole::Master) {
-            self.handle(self.now(), &Event::SwitchDown { dpid });
+        if self.switches.leave(now, dpid) {
+            self.handle(now, &Event::SwitchDown { dpid });
         }
     }
 
@@ -370,7 +212,7 @@ impl Engine {
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.
     pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
-        let rule = self.switches.get(&dpid).and_then(|peer| peer.written.rule(xid, dpid, &self.brain));
+        let rule = self.switches.written(dpid).and_then(|written| written.rule(xid, dpid, &self.brain));
         self.handle(now, &Event::Refused { dpid, rule, reason });
     }
 
@@ -381,12 +223,7 @@ impl Engine {
         if self.stopping {
             return;
         }
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = recorder.write(now, event)
-        {
-            error!(%error, "the recording cannot be written and ends here");
-            self.recorder = None;
-        }
+        self.record(now, event);
         let mut commands = std::mem::take(&mut self.commands);
         self.brain.handle(now, event, &mut commands);
         commands.notices().iter().for_each(log::notice);
@@ -394,12 +231,7 @@ impl Engine {
             commands.notices().iter().for_each(|notice| notice_sender.send(now, notice));
         }
         self.dispatch(&commands);
-        for (ticket, answer) in commands.take_replies() {
-            // The requester may be gone.
-            if let Some(asked) = self.asked.remove(&ticket) {
-                drop(asked.send(answer));
-            }
-        }
+        self.reply(&mut commands);
         commands.clear();
         self.commands = commands;
         let wake_at = self.brain.wake_at();
@@ -429,17 +261,30 @@ impl Engine {
         {
             error!(%error, "the end of the recording cannot be written");
         }
-        self.switches.values().for_each(|peer| peer.outbox.close());
+        self.switches.close();
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.switches.is_empty()
+    fn record(&mut self, now: Time, event: &Event<'_>) {
+        if let Some(recorder) = &mut self.recorder
+            && let Err(error) = recorder.write(now, event)
+        {
+            error!(%error, "the recording cannot be written and ends here");
+            self.recorder = None;
+        }
+    }
+
+    fn reply(&mut self, commands: &mut Commands) {
+        for (ticket, answer) in commands.take_replies() {
+            // The requester may be gone.
+            if let Some(asked) = self.asked.remove(&ticket) {
+                drop(asked.send(answer));
+            }
+        }
     }
 
     fn dispatch(&mut self, commands: &Commands) {
         for command in commands {
-            let peer = self.switches.get_mut(&command.dpid()).filter(|peer| peer.role == PeerRole::Master);
-            let Some(peer) = peer else { continue };
+            let Some(peer) = self.switches.master_of(command.dpid()) else { continue };
             self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
             let xid = Xid(self.last_xid);
             if let Command::Add { rule, .. } = command {
@@ -495,6 +340,6 @@ mod tests {
         engine.stop();
         engine.leave(DatapathId(2));
         assert_eq!(engine.brain().switches().len(), 1, "but not while it stops");
-        assert!(engine.is_empty());
+        assert!(engine.switches().is_empty());
     }
 }

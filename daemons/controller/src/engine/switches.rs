@@ -1,0 +1,260 @@
+//! The connected switches, and this controller's role to each of them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::Bound;
+use std::rc::Rc;
+
+use braid_control::Threat;
+use braid_types::{DatapathId, Term, Time};
+
+use crate::channels::{Outbox, RoleWish};
+use crate::clock;
+use crate::mastership::Mastership;
+use crate::outstanding_rules::OutstandingRules;
+use crate::switch_access::{Roster, RosterError, SwitchAccess};
+
+/// The outbox of every connected switch, those that may join, and the term in which the role of master is claimed.
+pub(crate) struct Switches {
+    connected: BTreeMap<DatapathId, Peer>,
+    roster: Roster,
+    mastership: Mastership,
+}
+
+/// A connected switch.
+pub(super) struct Peer {
+    address: SocketAddr,
+    pub(super) outbox: Rc<Outbox>,
+    pub(super) written: OutstandingRules,
+    role: PeerRole,
+}
+
+/// What this controller is to a connected switch. It writes only where it is master.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum PeerRole {
+    Master,
+    /// It has asked for the role in a newer term than the one that the switch refused.
+    Claiming,
+    /// Another controller is master.
+    Slave,
+}
+
+/// A switch with the same datapath id is connected already.
+#[derive(Debug, thiserror::Error)]
+#[error("datapath id {dpid} is in use by the switch at {other}: give each switch its own")]
+pub(crate) struct Duplicate {
+    dpid: DatapathId,
+    other: SocketAddr,
+}
+
+impl Duplicate {
+    pub(crate) const fn threat(&self) -> Threat {
+        Threat::DuplicateDatapathId { dpid: self.dpid, holder: self.other.ip() }
+    }
+}
+
+/// The reason for which a switch cannot join.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JoinError {
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+}
+
+/// What a switch that has another master was before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RoleLoss {
+    /// This controller was its master.
+    pub(super) was_master: bool,
+    /// The role is lost: this controller has no newer term to claim it in, and knew nothing of another master.
+    pub(super) is_new: bool,
+}
+
+impl Switches {
+    pub(super) fn new() -> Self {
+        Self {
+            connected: BTreeMap::new(),
+            roster: Roster::new(&SwitchAccess::default()),
+            mastership: Mastership::new(Term(clock::generation())),
+        }
+    }
+
+    /// Only these switches may join, and so many.
+    pub(crate) fn restrict(&mut self, access: &SwitchAccess) {
+        self.roster = Roster::new(access);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.connected.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.connected.is_empty()
+    }
+
+    pub(crate) fn address(&self, dpid: DatapathId) -> Option<SocketAddr> {
+        self.connected.get(&dpid).map(|peer| peer.address)
+    }
+
+    /// Those that have another master, after this one.
+    pub(crate) fn slaves_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = DatapathId> {
+        let start = dpid.map_or(Bound::Unbounded, Bound::Excluded);
+        let switches = self.connected.range((start, Bound::Unbounded));
+        switches.filter(|(_, peer)| peer.role != PeerRole::Master).map(|(dpid, _)| *dpid)
+    }
+
+    /// Whether any switch may join from this address.
+    pub(crate) fn check_address(&self, address: SocketAddr) -> Result<(), RosterError> {
+        self.roster.check_address(address.ip())
+    }
+
+    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox.
+    pub(crate) fn check_join(
+        &self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+    ) -> Result<(), JoinError> {
+        match self.connected.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox)) {
+            Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
+            None => Ok(self.roster.check(dpid, address.ip())?),
+        }
+    }
+
+    /// The term in which the role of master is claimed; `None` while another member of the cluster leads.
+    pub(crate) const fn term(&self) -> Option<Term> {
+        self.mastership.term()
+    }
+
+    /// The newest term that a switch has seen.
+    pub(crate) const fn newest_term(&self) -> Term {
+        self.mastership.newest()
+    }
+
+    /// A switch has seen this term.
+    pub(crate) const fn note_term(&mut self, term: Term) {
+        self.mastership.note_seen(term);
+    }
+
+    /// Claims the role of master of every connected switch, in a new term.
+    pub(crate) fn take_over(&mut self) -> Term {
+        let term = self.mastership.take_over();
+        self.claim(term);
+        term
+    }
+
+    /// Terms are given by a cluster from now on.
+    pub(crate) const fn stand_by(&mut self) {
+        self.mastership = Mastership::standby();
+    }
+
+    /// Whether terms are given by a cluster.
+    pub(crate) const fn is_elected(&self) -> bool {
+        self.mastership.is_elected()
+    }
+
+    /// The cluster has elected this controller.
+    pub(crate) fn lead(&mut self, term: Term) {
+        self.mastership.set_elected(Some(term), term);
+        self.claim(term);
+    }
+
+    /// The cluster has elected another controller. Returns the switches of which this one was the master.
+    pub(super) fn follow(&mut self, newest: Term) -> Vec<DatapathId> {
+        self.mastership.set_elected(None, newest);
+        let mut left = Vec::new();
+        for (dpid, peer) in &mut self.connected {
+            peer.outbox.discard();
+            peer.outbox.ask(RoleWish::Release(newest));
+            if std::mem::replace(&mut peer.role, PeerRole::Slave) == PeerRole::Master {
+                left.push(*dpid);
+            }
+        }
+        left
+    }
+
+    /// A switch has finished its handshake. Returns whether this controller is its master.
+    pub(super) fn join(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+    ) -> Result<bool, JoinError> {
+        if self.mastership.term().is_none() {
+            // Another controller was elected during the handshake.
+            self.connect(now, (dpid, address), outbox, PeerRole::Slave)?;
+            outbox.ask(RoleWish::Release(self.mastership.newest()));
+            return Ok(false);
+        }
+        self.connect(now, (dpid, address), outbox, PeerRole::Master)?;
+        self.mastership.note_accepted();
+        Ok(true)
+    }
+
+    /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
+    /// controller has a newer term by now; otherwise nothing more is written to the switch.
+    pub(super) fn lose_role(
+        &mut self,
+        now: Time,
+        (dpid, address): (DatapathId, SocketAddr),
+        outbox: &Rc<Outbox>,
+        claimed: Option<Term>,
+    ) -> Result<RoleLoss, JoinError> {
+        let newer = |term: &Term| claimed.is_none_or(|claimed| term.is_newer_than(claimed));
+        let claims = self.mastership.term().filter(newer);
+        let role = if claims.is_some() { PeerRole::Claiming } else { PeerRole::Slave };
+        let before = self.connect(now, (dpid, address), outbox, role)?;
+        outbox.discard();
+        claims.into_iter().for_each(|term| outbox.ask(RoleWish::Claim(term)));
+        let is_new = claims.is_none() && claimed.is_some() && before != Some(PeerRole::Slave);
+        Ok(RoleLoss { was_master: before == Some(PeerRole::Master), is_new })
+    }
+
+    /// The OpenFlow connection of a switch has closed. Returns whether this controller was its master.
+    pub(super) fn leave(&mut self, now: Time, dpid: DatapathId) -> bool {
+        let left = self.connected.remove(&dpid);
+        self.roster.leave(now, dpid);
+        left.is_none_or(|peer| peer.role == PeerRole::Master)
+    }
+
+    /// The switch, if this controller is its master and may write to it.
+    pub(super) fn master_of(&mut self, dpid: DatapathId) -> Option<&mut Peer> {
+        self.connected.get_mut(&dpid).filter(|peer| peer.role == PeerRole::Master)
+    }
+
+    /// The rules that were written to a switch and not confirmed yet.
+    pub(super) fn written(&self, dpid: DatapathId) -> Option<&OutstandingRules> {
+        self.connected.get(&dpid).map(|peer| &peer.written)
+    }
+
+    /// Closes every OpenFlow connection once its outbox is empty.
+    pub(super) fn close(&self) {
+        self.connected.values().for_each(|peer| peer.outbox.close());
+    }
+
+    /// Counts the switch as connected, with no outstanding rules. Returns its role before.
+    fn connect(
+        &mut self,
+        now: Time,
+        (dpid, address): (DatapathId, SocketAddr),
+        outbox: &Rc<Outbox>,
+        role: PeerRole,
+    ) -> Result<Option<PeerRole>, JoinError> {
+        self.check_join(dpid, address, outbox)?;
+        self.roster.join(now, dpid, address.ip());
+        let (outbox, written) = (outbox.clone(), OutstandingRules::default());
+        let before = self.connected.insert(dpid, Peer { address, outbox, written, role });
+        Ok(before.map(|peer| peer.role))
+    }
+
+    fn claim(&mut self, term: Term) {
+        for peer in self.connected.values_mut() {
+            peer.outbox.ask(RoleWish::Claim(term));
+            if peer.role == PeerRole::Slave {
+                peer.role = PeerRole::Claiming;
+            }
+        }
+    }
+}
