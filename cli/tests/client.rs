@@ -55,7 +55,7 @@ fn switch_that_connects_is_listed_with_its_address_and_ports() {
     let output = braid().arg("switches").envs(url).output().unwrap();
     let row = text(&output.stdout).lines().nth(1).map(str::to_owned).unwrap_or_default();
     let address = switch.local_addr().unwrap().to_string();
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", &address, "1", "1", "0"]);
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", "master", &address, "1", "1", "0"]);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn network_of_a_controller_is_drawn_with_what_is_attached() {
         host("02:00:00:00:00:02", &at("1", 2), &[]),
         host("02:00:00:00:00:03", &gone, &[]),
     ];
-    let switch = |dpid: &str| json!({ "dpid": dpid, "address": null, "ports": [] });
+    let switch = |dpid: &str| json!({ "dpid": dpid, "role": "master", "address": null, "ports": [] });
     let list = |name: &str, items: Value| {
         (format!("/api/v1/{name}"), json!({ "schema": "braid/v1", "now": 0, name: items }).to_string())
     };

@@ -31,7 +31,7 @@ fn page(name: &str, item: &Value) -> Value {
 #[test]
 fn lists_read_back_as_they_were_written() {
     let switch = json!({
-        "dpid": "000000000000002a", "address": "10.0.0.9:6653", "name": null, "group": "pod",
+        "dpid": "000000000000002a", "role": "slave", "address": "10.0.0.9:6653", "name": null, "group": "pod",
         "position": { "latitude": 52.5, "longitude": 4.0 },
         "ports": [{ "port": 1, "name": "eth1", "up": true, "role": "silent" }],
     });

@@ -240,7 +240,7 @@ impl Controller {
             let mut accepting = Tasks::default();
             match tls.clone() {
                 Some(tls) => {
-                    let handshakes = channels::start_handshakes(&mut tasks, tls, accepted)?;
+                    let handshakes = channels::start_handshakes(&mut accepting, tls, accepted)?;
                     accepting.spawn("accept", channels::accept(engine.clone(), switches, handshakes));
                 }
                 None => accepting.spawn("accept", channels::accept(engine.clone(), switches, accepted)),
