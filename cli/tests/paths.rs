@@ -38,7 +38,7 @@ fn paths(document: &Value) -> &[Value] {
     document["paths"].as_array().expect("a list")
 }
 
-fn cables(path: &Value) -> BTreeSet<String> {
+fn links(path: &Value) -> BTreeSet<String> {
     let links = path["links"].as_array().expect("a list").iter();
     links.map(|link| format!("{}:{}", link["src"]["dpid"], link["src"]["port"])).collect()
 }
@@ -47,13 +47,13 @@ fn cables(path: &Value) -> BTreeSet<String> {
 fn between_pods_of_a_fat_tree_are_16_shortest_paths_and_4_that_share_nothing() {
     let shortest = document("h1", "h128", "fattree:8", &[]);
     assert_eq!(paths(&shortest).len(), 16);
-    let different: BTreeSet<_> = paths(&shortest).iter().map(cables).collect();
+    let different: BTreeSet<_> = paths(&shortest).iter().map(links).collect();
     assert_eq!(different.len(), 16);
     assert!(paths(&shortest).iter().all(|path| path["hops"] == 4 && path["cost"] == 4));
 
     let disjoint = document("h1", "h128", "fattree:8", &["--mode", "disjoint"]);
     assert_eq!(paths(&disjoint).len(), 4);
-    assert_eq!(paths(&disjoint).iter().flat_map(cables).collect::<BTreeSet<_>>().len(), 16);
+    assert_eq!(paths(&disjoint).iter().flat_map(links).collect::<BTreeSet<_>>().len(), 16);
     assert!(paths(&disjoint).iter().all(|path| path["shared_links"] == 0));
 }
 
@@ -121,7 +121,7 @@ fn the_greatest_flow_is_told_with_what_the_paths_carry_of_it() {
 }
 
 #[test]
-fn parallel_cables_of_a_zoo_network_are_told_apart_by_their_ports() {
+fn parallel_links_of_a_zoo_network_are_told_apart_by_their_ports() {
     let shown = table("Amsterdam", "Zürich", ZOO, &["--mode", "disjoint"]);
     assert_eq!(shown.lines().filter(|line| line.contains("Amsterdam")).count(), 2, "{shown}");
     let parallel = document("Amsterdam", "Geneva", ZOO, &["--mode", "ksp"]);
@@ -131,7 +131,7 @@ fn parallel_cables_of_a_zoo_network_are_told_apart_by_their_ports() {
 }
 
 #[test]
-fn constraints_leave_out_switches_ports_cables_and_what_is_slow() {
+fn constraints_leave_out_switches_ports_links_and_what_is_slow() {
     let left = |rest: &[&str]| paths(&document("S", "T", TRAP, &[&["--mode", "ksp"], rest].concat())).len();
     assert_eq!(left(&[]), 4);
     assert_eq!(left(&["--without", "A--B"]), 2);
@@ -267,7 +267,7 @@ fn a_list_that_goes_on_says_so() {
 }
 
 #[test]
-fn of_paths_over_the_same_cables_only_the_delays_are_judged() {
+fn of_paths_over_the_same_links_only_the_delays_are_judged() {
     let folder = tempfile::tempdir().unwrap();
     let topology = stages(folder.path());
     let shared = table("S", "T", &topology, &["--mode", "ksp"]);

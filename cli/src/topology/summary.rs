@@ -93,7 +93,7 @@ fn range<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<Range<T>> {
 
 fn degree(network: &Blueprint) -> Option<Degree> {
     let mut degrees = vec![0_usize; network.switches().len()];
-    let ends = network.links().iter().flat_map(|cable| cable.ends);
+    let ends = network.links().iter().flat_map(|link| link.ends);
     ends.for_each(|end| degrees[end.switch] += 1);
     let Range { min, max } = range(degrees.iter().copied())?;
     Some(Degree { min, max, mean: degrees.iter().sum::<usize>() as f64 / degrees.len() as f64 })
@@ -103,8 +103,8 @@ fn degree(network: &Blueprint) -> Option<Degree> {
 fn components(network: &Blueprint) -> usize {
     let mut parents: Vec<_> = (0..network.switches().len()).collect();
     let mut count = parents.len();
-    for cable in network.links() {
-        let [a, b] = cable.ends.map(|end| root(&mut parents, end.switch));
+    for link in network.links() {
+        let [a, b] = link.ends.map(|end| root(&mut parents, end.switch));
         if a != b {
             parents[a] = b;
             count -= 1;

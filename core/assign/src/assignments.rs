@@ -127,8 +127,8 @@ impl Assignments {
             return Err(AssignError::NoPath);
         }
         let id = self.next_id();
-        for cable in cables(&paths) {
-            let owners = self.owners.entry(cable).or_default();
+        for end in ends_of(&paths) {
+            let owners = self.owners.entry(end).or_default();
             *owners.entry(claim.owner.clone()).or_default() += 1;
         }
         let expires_at = now + claim.lease;
@@ -177,15 +177,15 @@ impl Assignments {
 
     /// The number of owners that share a link's rate if `owner` uses it.
     pub fn sharers(&self, link: &Link, owner: &Owner) -> usize {
-        let owners = self.owners.get(&cable(link));
+        let owners = self.owners.get(&end_of(link));
         let others = owners.map_or(0, |owners| owners.keys().filter(|other| *other != owner).count());
         others + 1
     }
 
     fn forget(&mut self, id: AssignmentId) -> Option<Assignment> {
         let assignment = self.by_id.remove(&id)?;
-        for cable in cables(&assignment.paths) {
-            let Some(owners) = self.owners.get_mut(&cable) else { continue };
+        for end in ends_of(&assignment.paths) {
+            let Some(owners) = self.owners.get_mut(&end) else { continue };
             if let Some(count) = owners.get_mut(&assignment.claim.owner) {
                 *count -= 1;
                 if *count == 0 {
@@ -193,7 +193,7 @@ impl Assignments {
                 }
             }
             if owners.is_empty() {
-                self.owners.remove(&cable);
+                self.owners.remove(&end);
             }
         }
         Some(assignment)
@@ -211,10 +211,10 @@ impl Assignments {
 }
 
 /// The links of some paths, once for each path, by the lower of their ends.
-fn cables(paths: &[Path]) -> impl Iterator<Item = SwitchPort> {
-    paths.iter().flat_map(|path| path.links().iter().map(cable))
+fn ends_of(paths: &[Path]) -> impl Iterator<Item = SwitchPort> {
+    paths.iter().flat_map(|path| path.links().iter().map(end_of))
 }
 
-fn cable(link: &Link) -> SwitchPort {
+fn end_of(link: &Link) -> SwitchPort {
     link.src.min(link.dst)
 }

@@ -15,8 +15,8 @@
 //! use braid_types::{DatapathId, PortNo, SwitchPort};
 //!
 //! let end = |dpid, port| SwitchPort::new(DatapathId(dpid), PortNo(port));
-//! let cables = [[end(1, 1), end(2, 1)], [end(1, 2), end(3, 1)], [end(3, 2), end(2, 2)]];
-//! let directions = cables.into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
+//! let links = [[end(1, 1), end(2, 1)], [end(1, 2), end(3, 1)], [end(3, 2), end(2, 2)]];
+//! let directions = links.into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
 //! let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst }));
 //!
 //! let mut finder = PathFinder::by_hops(Arc::new(graph));

@@ -7,7 +7,8 @@
 //! buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with Software-defined
 //! Networks" (2016), which lacks the first two.
 //!
-//! [`Feedback`] learns from probes what each path carries, and adjusts the shares.
+//! [`Feedback`] learns from probes what each path carries, and adjusts the shares. [`FlowNumbers`] numbers the packets of flows that
+//! have no sequence numbers of their own.
 //!
 //! None of them performs I/O or reads a clock. The caller defines what a packet is: the buffer keeps it and returns it.
 //! Nothing is ever dropped or changed; packets that cannot be resequenced pass through.
@@ -33,11 +34,13 @@
 //! ```
 
 mod feedback;
+mod numbering;
 mod resequencer;
 mod scheduler;
 mod segment;
 
 pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, SegmentCounts};
+pub use numbering::{FlowNumbers, Numbered};
 pub use resequencer::{
     Counters, Fate, Gauge, HoldHistogram, HoldTime, PathCounters, PathId, Resequencer, Settings,
     SettingsError,

@@ -14,7 +14,7 @@ use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
 use proptest::prelude::*;
 
 const CAPACITY: u64 = 1_000_000;
-const CABLES: [(u64, u64); 7] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 9), (1, 4), (4, 9)];
+const LINKS: [(u64, u64); 7] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 9), (1, 4), (4, 9)];
 
 /// The link from one switch to another; port `b` of switch `a` leads to switch `b`.
 fn link(a: u64, b: u64) -> Link {
@@ -24,7 +24,7 @@ fn link(a: u64, b: u64) -> Link {
 
 /// All links of the ways in both directions, loaded so much.
 fn network(loads: &[(u64, u64, u64)]) -> Graph {
-    let both = CABLES.into_iter().map(|(a, b)| link(a, b)).flat_map(|link| [link, link.reversed()]);
+    let both = LINKS.into_iter().map(|(a, b)| link(a, b)).flat_map(|link| [link, link.reversed()]);
     let load = |link: &Link| {
         let found = loads.iter().find(|(a, b, _)| (link.src.dpid.0, link.dst.dpid.0) == (*a, *b));
         BitsPerSec(found.map_or(0, |(.., load)| *load))
@@ -216,7 +216,7 @@ proptest! {
         opened in proptest::collection::vec((0..4_usize, 0..3_000_u64), 0..40),
     ) {
         let (ways, mut policy, mut now) = (ways(), LeastLoaded::default(), Time::ZERO);
-        let both = CABLES.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        let both = LINKS.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
         let graph = network(&both.zip(&loads).map(|((a, b), load)| (a, b, *load)).collect::<Vec<_>>());
         let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
         for (sibling, pause) in opened {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use braid_control::Settings;
 use braid_packet::lldp::ProbeKey;
+use braid_recording::Recorder;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,7 +33,6 @@ use crate::switch_metadata::SwitchMetadataMap;
 use crate::tasks::{TaskError, Tasks};
 use crate::testbed::Testbed;
 use crate::{http, notices};
-use braid_recording::Recorder;
 
 /// The time that switches have to receive their last messages when the controller stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(750);
@@ -217,47 +217,10 @@ impl Controller {
 
     /// Serves switches and API clients until `stop` completes; then sends what is left in the outboxes.
     pub fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ControllerError> {
-        let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         LocalSet::new().block_on(&runtime, async {
-            let (notice_sender, notice_receiver) = notices::channel();
-            engine.borrow_mut().send_notices_to(notice_sender);
-            engine.borrow_mut().switches_mut().restrict(&self.switch_access);
-            engine.borrow_mut().set_switch_metadata(self.switch_metadata);
-            let mut tasks = Tasks::default();
-            let questions = http::serve(
-                &mut tasks,
-                self.api_listeners,
-                self.agents,
-                self.access.clone(),
-                self.testbed,
-                notice_receiver,
-                self.openflow_tls.clone(),
-            )?;
-            let switches = tokio::net::TcpListener::from_std(self.switches)?;
-            let (accepted, accept_queue) = channels::accept_queue();
-            let tls = self.openflow_tls;
-            let mut accepting = Tasks::default();
-            match tls.clone() {
-                Some(tls) => {
-                    let handshakes = channels::start_handshakes(&mut accepting, tls, accepted)?;
-                    accepting.spawn("accept", channels::accept(engine.clone(), switches, handshakes));
-                }
-                None => accepting.spawn("accept", channels::accept(engine.clone(), switches, accepted)),
-            }
-            if let Some(tls) = tls.clone() {
-                tasks.spawn("certificates", openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
-            }
-            ovsdb::start(&mut tasks, engine.clone(), self.ovsdb)?;
-            tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
-            if let Some(cluster) = self.cluster {
-                engine.borrow_mut().switches_mut().stand_by();
-                tasks.spawn("cluster", cluster::follow(engine.clone(), cluster));
-            }
-            tasks.spawn("tick", tick(engine.clone()));
-            tasks.spawn("policy", policy::follow(engine.clone(), self.policy));
-            tasks.spawn("http-certificate", access::follow(self.access.tls.clone()));
-            tasks.spawn("answers", http::answer(engine.clone(), questions));
+            let (mut tasks, mut accepting) = (Tasks::default(), Tasks::default());
+            let engine = self.start(&mut tasks, &mut accepting)?;
             tokio::select! {
                 () = stop => {}
                 ended = tasks.ended() => return Err(ended.into()),
@@ -270,6 +233,37 @@ impl Controller {
                 ended = tasks.ended() => Err(ended.into()),
             }
         })
+    }
+
+    /// Starts everything. The tasks that accept connections end sooner than the others.
+    fn start(self, tasks: &mut Tasks, accepting: &mut Tasks) -> Result<Shared, ControllerError> {
+        let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
+        let (notice_sender, notices) = notices::channel();
+        engine.borrow_mut().send_notices_to(notice_sender);
+        engine.borrow_mut().switches_mut().restrict(&self.switch_access);
+        engine.borrow_mut().set_switch_metadata(self.switch_metadata);
+        let http = http::Service {
+            listeners: self.api_listeners,
+            agents: self.agents,
+            access: self.access.clone(),
+            testbed: self.testbed,
+            notices,
+            openflow_tls: self.openflow_tls.clone(),
+        };
+        tasks.spawn("answers", http::answer(engine.clone(), http.start(tasks)?));
+        if let Some(tls) = self.openflow_tls.clone() {
+            tasks.spawn("certificates", openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
+        }
+        serve_switches(&engine, self.switches, self.openflow_tls, tasks, accepting)?;
+        ovsdb::start(tasks, engine.clone(), self.ovsdb)?;
+        if let Some(cluster) = self.cluster {
+            engine.borrow_mut().switches_mut().stand_by();
+            tasks.spawn("cluster", cluster::follow(engine.clone(), cluster));
+        }
+        tasks.spawn("tick", tick(engine.clone()));
+        tasks.spawn("policy", policy::follow(engine.clone(), self.policy));
+        tasks.spawn("http-certificate", access::follow(self.access.tls));
+        Ok(engine)
     }
 
     /// As [`serve`](Self::serve), until SIGTERM or SIGINT.
@@ -286,6 +280,26 @@ impl Controller {
             }
         })
     }
+}
+
+fn serve_switches(
+    engine: &Shared,
+    listener: TcpListener,
+    tls: Option<OpenFlowTls>,
+    tasks: &mut Tasks,
+    accepting: &mut Tasks,
+) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let (accepted, accept_queue) = channels::accept_queue();
+    match tls.clone() {
+        Some(tls) => {
+            let handshakes = channels::start_handshakes(accepting, tls, accepted)?;
+            accepting.spawn("accept", channels::accept(engine.clone(), listener, handshakes));
+        }
+        None => accepting.spawn("accept", channels::accept(engine.clone(), listener, accepted)),
+    }
+    tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
+    Ok(())
 }
 
 async fn tick(engine: Shared) {

@@ -109,7 +109,7 @@ impl Deployment {
         self.deployed.folder.write_plan(&self.deployed.plan)?;
         self.make_namespaces(&mut journal)?;
         interrupt.check()?;
-        self.lay_cables()?;
+        self.lay_links()?;
         interrupt.check()?;
         links::start(&self.deployed, links, interrupt)?;
         self.set_up_hosts()?;
@@ -142,7 +142,7 @@ impl Deployment {
         })
     }
 
-    fn lay_cables(&self) -> Result<(), LabError> {
+    fn lay_links(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.deployed.plan), self.deployed.fabric());
         self.deployed.tool("ip").args(["-batch", "-"]).input(commands.links()).run()?;
         self.deployed

@@ -181,7 +181,7 @@ fn both_subflows_of_multipath_tcp_carry_data() {
 }
 
 #[test]
-fn a_copy_arrives_whole_over_a_cable_that_was_cut_meanwhile_and_is_whole_again_afterwards() {
+fn a_copy_arrives_whole_over_a_link_that_was_cut_meanwhile_and_is_whole_again_afterwards() {
     let Some(bench) = bench() else { return };
     let mut scenario = short_ams_gva();
     let traffic = scenario.traffic.as_mut().unwrap();

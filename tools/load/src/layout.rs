@@ -17,7 +17,7 @@ pub struct Layout {
     /// The ports of each switch, in order.
     pub ports: Vec<Vec<PortNo>>,
     /// Links between switches, both directions in one.
-    pub cables: Vec<(End, End)>,
+    pub links: Vec<(End, End)>,
     /// Hosts; one for each interface.
     pub hosts: Vec<Placed>,
 }
@@ -31,21 +31,21 @@ impl Layout {
 
     /// The number of directed links.
     pub const fn directed_links(&self) -> usize {
-        self.cables.len() * 2
+        self.links.len() * 2
     }
 }
 
 impl From<&Blueprint> for Layout {
     fn from(blueprint: &Blueprint) -> Self {
         let interfaces = || blueprint.hosts().iter().flat_map(|host| &host.interfaces);
-        let ends = blueprint.links().iter().flat_map(|cable| cable.ends);
+        let ends = blueprint.links().iter().flat_map(|link| link.ends);
         let mut ports = vec![Vec::new(); blueprint.switches().len()];
         for end in ends.chain(interfaces().map(|interface| interface.end)) {
             ports[end.switch].push(end.port);
         }
         ports.iter_mut().for_each(|ports: &mut Vec<PortNo>| ports.sort_unstable());
-        let cables = blueprint.links().iter().map(|cable| {
-            let [a, b] = cable.ends.map(|end| (end.switch, end.port));
+        let links = blueprint.links().iter().map(|link| {
+            let [a, b] = link.ends.map(|end| (end.switch, end.port));
             (a, b)
         });
         let hosts = (1_u32..).zip(interfaces()).map(|(number, interface)| {
@@ -53,7 +53,7 @@ impl From<&Blueprint> for Layout {
             (interface.end.switch, Host { mac, ip: ipv4(number), port: interface.end.port })
         });
         let dpids = blueprint.switches().iter().map(|switch| switch.dpid).collect();
-        Self { dpids, ports, cables: cables.collect(), hosts: hosts.collect() }
+        Self { dpids, ports, links: links.collect(), hosts: hosts.collect() }
     }
 }
 

@@ -79,7 +79,7 @@ impl Network {
     /// The system has no room for it.
     pub fn new(to: impl Into<Target>, layout: &Layout) -> Result<Self, LoadError> {
         let mut peers: Vec<_> = layout.ports.iter().map(|ports| vec![None; ports.len()]).collect();
-        for (a, b) in &layout.cables {
+        for (a, b) in &layout.links {
             for (from, end) in [(a, b), (b, a)] {
                 if let Ok(place) = layout.ports[from.0].binary_search(&from.1) {
                     peers[from.0][place] = Some(*end);

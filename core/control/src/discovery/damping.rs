@@ -10,17 +10,17 @@ use crate::context::Context;
 use crate::notice::Notice;
 use crate::settings::Settings;
 
-/// The ends of a link, in order.
-type Cable = [SwitchPort; 2];
+/// The ends of a link, the lesser first: both directions are one link here.
+type LinkEnds = [SwitchPort; 2];
 
 /// The links that went down recently.
 ///
 /// Invariant: each record has one entry in `reviews`, at the time from which it may be forgotten or before.
 #[derive(Debug, Default)]
 pub(super) struct Damping {
-    records: BTreeMap<Cable, Record>,
+    records: BTreeMap<LinkEnds, Record>,
     /// When to see whether a record can be forgotten, so that a loss costs no look at all others.
-    reviews: BTreeSet<(Time, Cable)>,
+    reviews: BTreeSet<(Time, LinkEnds)>,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ struct Record {
 impl Damping {
     /// Whether the link is held. A held link is used where no other path exists.
     pub(super) fn suppresses(&self, cx: &mut Context<'_>, link: &Link) -> bool {
-        let is_held = self.records.get(&cable(link)).is_some_and(|record| cx.now < record.until);
+        let is_held = self.records.get(&ends(link)).is_some_and(|record| cx.now < record.until);
         is_held && cx.paths.shortest(cx.now, link.src.dpid, link.dst.dpid).is_some()
     }
 
@@ -45,10 +45,7 @@ impl Damping {
         let (now, settings) = (cx.now, cx.settings);
         let quiet = settings.flap_hold_max.max(settings.flap_window);
         self.prune(now, quiet);
-        let record = self.records.entry(cable(link)).or_insert_with(|| {
-            self.reviews.insert((now + quiet, cable(link)));
-            Record::default()
-        });
+        let record = self.record(ends(link), now + quiet);
         if record.losses.back() == Some(&now) || now < record.until {
             return;
         }
@@ -62,19 +59,27 @@ impl Damping {
         }
     }
 
+    /// The record of a link, of which a new one may be forgotten at `review`.
+    fn record(&mut self, link: LinkEnds, review: Time) -> &mut Record {
+        self.records.entry(link).or_insert_with(|| {
+            self.reviews.insert((review, link));
+            Record::default()
+        })
+    }
+
     /// Forgets links that have been quiet for a long time. Returns how many it looked at.
     fn prune(&mut self, now: Time, quiet: Duration) -> usize {
         let mut reviewed = 0;
-        while let Some((_, cable)) = self.reviews.first().copied().filter(|(due, _)| *due <= now) {
+        while let Some((_, link)) = self.reviews.first().copied().filter(|(due, _)| *due <= now) {
             self.reviews.pop_first();
             reviewed += 1;
-            let Some(forget_at) = self.records.get(&cable).map(|record| record.last() + quiet) else {
+            let Some(forget_at) = self.records.get(&link).map(|record| record.last() + quiet) else {
                 continue;
             };
             if forget_at <= now {
-                self.records.remove(&cable);
+                self.records.remove(&link);
             } else {
-                self.reviews.insert((forget_at, cable));
+                self.reviews.insert((forget_at, link));
             }
         }
         reviewed
@@ -96,7 +101,7 @@ impl Record {
     }
 }
 
-fn cable(link: &Link) -> Cable {
+fn ends(link: &Link) -> LinkEnds {
     [link.src.min(link.dst), link.src.max(link.dst)]
 }
 
@@ -108,18 +113,14 @@ mod tests {
 
     const QUIET: Duration = Duration::from_secs(60);
 
-    fn cable_of(number: u64) -> Cable {
+    fn ends_of(number: u64) -> LinkEnds {
         [1, 2].map(|end| SwitchPort::new(DatapathId(number), PortNo(end)))
     }
 
     /// `count` links that went down at a time.
     fn losses(damping: &mut Damping, count: u64, at: Time) {
         for number in 0..count {
-            let record = damping.records.entry(cable_of(number)).or_insert_with(|| {
-                damping.reviews.insert((at + QUIET, cable_of(number)));
-                Record::default()
-            });
-            record.losses.push_back(at);
+            damping.record(ends_of(number), at + QUIET).losses.push_back(at);
         }
     }
 

@@ -100,12 +100,12 @@ fn exclude(
         return Ok(());
     }
     let ports = match (between(text, names), port(text, names)) {
-        (Some([a, b]), _) => cables(graph, a, b),
-        (None, Some(at)) => cable_at(graph, at),
+        (Some([a, b]), _) => links_between(graph, a, b),
+        (None, Some(at)) => link_at(graph, at),
         (None, None) => return Err(unknown(text, names)),
     };
     if ports.is_empty() {
-        return Err(format!("there is no cable at {text}"));
+        return Err(format!("there is no link at {text}"));
     }
     constraints.without_ports.extend(ports);
     Ok(())
@@ -130,7 +130,7 @@ fn port(text: &str, names: &impl Names) -> Option<SwitchPort> {
     Some(SwitchPort::new(names.switch(switch)?, PortNo(port.parse().ok()?)))
 }
 
-fn cables(graph: &Graph, a: DatapathId, b: DatapathId) -> Vec<SwitchPort> {
+fn links_between(graph: &Graph, a: DatapathId, b: DatapathId) -> Vec<SwitchPort> {
     let towards = |from, to| {
         let edges = graph.node(from).into_iter().flat_map(|node| graph.out_edges(node));
         edges.map(|edge| *graph.link(edge)).filter(move |link| link.dst.dpid == to).map(|link| link.src)
@@ -138,7 +138,7 @@ fn cables(graph: &Graph, a: DatapathId, b: DatapathId) -> Vec<SwitchPort> {
     towards(a, b).chain(towards(b, a)).collect()
 }
 
-fn cable_at(graph: &Graph, at: SwitchPort) -> Vec<SwitchPort> {
+fn link_at(graph: &Graph, at: SwitchPort) -> Vec<SwitchPort> {
     let arrives = |edge: EdgeIndex| graph.link(edge).dst == at;
     let into = graph.node(at.dpid).map(|node| graph.in_edges(node)).unwrap_or_default();
     let any = graph.edge(at).is_some() || into.iter().any(|(edge, _)| arrives(*edge));

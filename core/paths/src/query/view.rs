@@ -200,7 +200,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
             delay_us: delay.map(micros),
             rate_bps: spare.map(|spare| share.unwrap_or(spare).0),
             links: edges.iter().map(|edge| self.link(*edge)).collect(),
-            shared_links: edges.iter().filter(|edge| !self.is_new_cable(**edge)).count(),
+            shared_links: edges.iter().filter(|edge| !self.is_new_link(**edge)).count(),
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
     }
 
     /// Whether no previous path uses it; marks it as used.
-    fn is_new_cable(&mut self, edge: EdgeIndex) -> bool {
+    fn is_new_link(&mut self, edge: EdgeIndex) -> bool {
         let Link { src, dst } = *self.graph.link(edge);
         self.used.insert(src.min(dst))
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::network::{cables, dpid, finder, link, share_cable};
+use crate::network::{both_ways, dpid, finder, link, share_link};
 use braid_paths::{Path, PathFinder};
 use braid_topology::generate::{Links, Spec};
 use braid_topology::{Graph, Link};
@@ -14,19 +14,19 @@ fn hops(paths: &[Path]) -> Vec<usize> {
 
 /// 1-2-3-4 is the shortest path, and part of each of the two disjoint ones.
 fn trap() -> Vec<Link> {
-    cables(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)])
+    both_ways(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)])
 }
 
 #[test]
 fn two_paths_are_found_where_the_shortest_leaves_none() {
     let shortest = finder(&trap()).shortest(dpid(1), dpid(4)).unwrap();
     let graph = Arc::new(Graph::from_links(trap()));
-    let others = |edge| (!share_cable(&[*graph.link(edge)], shortest.links())).then_some(1);
+    let others = |edge| (!share_link(&[*graph.link(edge)], shortest.links())).then_some(1);
     assert_eq!(PathFinder::new(graph.clone(), others).shortest(dpid(1), dpid(4)), None);
 
     let paths = finder(&trap()).edge_disjoint(dpid(1), dpid(4), 2);
     assert_eq!(hops(&paths), [4, 4]);
-    assert!(!share_cable(paths[0].links(), paths[1].links()));
+    assert!(!share_link(paths[0].links(), paths[1].links()));
 }
 
 #[test]
@@ -37,15 +37,15 @@ fn one_path_is_the_shortest_even_in_the_trap() {
 }
 
 #[test]
-fn parallel_cables_are_paths_of_their_own() {
-    let links = cables(&[(1, 2), (1, 2), (1, 2)]);
+fn parallel_links_are_paths_of_their_own() {
+    let links = both_ways(&[(1, 2), (1, 2), (1, 2)]);
     assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(2), 9)), [1, 1, 1]);
     assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(2), 2)), [1, 1]);
 }
 
 #[test]
-fn a_bottleneck_cable_limits_the_number() {
-    let links = cables(&[(1, 2), (1, 2), (2, 3), (3, 4), (3, 4)]);
+fn a_bottleneck_link_limits_the_number() {
+    let links = both_ways(&[(1, 2), (1, 2), (2, 3), (3, 4), (3, 4)]);
     assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(4), 2)), [3]);
 }
 
@@ -59,7 +59,7 @@ fn one_way_links_can_be_given_up_again() {
 
 #[test]
 fn separate_parts_are_not_joined_by_any_path() {
-    let links = cables(&[(1, 2), (3, 4)]);
+    let links = both_ways(&[(1, 2), (3, 4)]);
     assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(4), 2), []);
     assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(9), 2), []);
     assert_eq!(finder(&links).edge_disjoint(dpid(9), dpid(9), 2), []);
@@ -67,21 +67,21 @@ fn separate_parts_are_not_joined_by_any_path() {
 
 #[test]
 fn no_paths_are_found_when_none_are_asked_for() {
-    let links = cables(&[(1, 2)]);
+    let links = both_ways(&[(1, 2)]);
     assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(2), 0), []);
     assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(1), 0), []);
 }
 
 #[test]
 fn within_one_switch_there_is_one_path_without_links() {
-    let links = cables(&[(1, 2), (2, 3), (3, 1)]);
+    let links = both_ways(&[(1, 2), (2, 3), (3, 1)]);
     assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(1), 3), [Path::within(dpid(1))]);
 }
 
 #[test]
 fn the_highest_costs_do_not_overflow() {
     let ring: Vec<_> = (0..500).map(|switch| (switch, (switch + 1) % 500)).collect();
-    let graph = Arc::new(Graph::from_links(cables(&ring)));
+    let graph = Arc::new(Graph::from_links(both_ways(&ring)));
     let paths = PathFinder::new(graph, |_| Some(u32::MAX)).edge_disjoint(dpid(0), dpid(200), 3);
     assert_eq!(hops(&paths), [200, 300]);
 }

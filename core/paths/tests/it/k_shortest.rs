@@ -1,6 +1,6 @@
 //! Many shortest paths, and long ones; in small networks they are compared with all paths in `properties`.
 
-use crate::network::{cables, dpid, finder, link};
+use crate::network::{both_ways, dpid, finder, link};
 use braid_paths::Path;
 use braid_topology::Link;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ proptest! {
 
 #[test]
 fn each_of_many_parallel_links_makes_a_path_in_the_order_of_ports() {
-    let links = cables(&[(1, 2); 300]);
+    let links = both_ways(&[(1, 2); 300]);
     let paths = finder(&links).k_shortest(dpid(1), dpid(2), 999);
     assert_eq!(paths.len(), 300);
     assert!(paths.is_sorted_by_key(|path| path.links()[0].src));
@@ -45,7 +45,7 @@ fn a_ladder_of_a_thousand_rungs_has_a_detour_at_each() {
     let rungs = 1_000;
     let steps =
         (0..rungs).flat_map(|rung| [(rung, rung + 1), (rung, 5_000 + rung), (5_000 + rung, rung + 1)]);
-    let links = cables(&steps.collect::<Vec<_>>());
+    let links = both_ways(&steps.collect::<Vec<_>>());
     let hops = |k| finder(&links).k_shortest(dpid(0), dpid(rungs), k).last().map(Path::hops);
     assert_eq!([1, 2, 1_001, 1_002].map(hops), [1_000, 1_001, 1_001, 1_002].map(Some));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::network::{cables, cost, dpid, edges, finder, is_path_of, networks, networks_of, rate};
+use crate::network::{both_ways, cost, dpid, edges, finder, is_path_of, networks, networks_of, rate};
 use braid_paths::{MaxFlow, Path};
 use braid_topology::Link;
 use braid_types::BitsPerSec;
@@ -102,13 +102,13 @@ proptest! {
 #[test]
 fn flow_that_went_the_short_way_is_taken_back() {
     // The short way 1-2-3-4 would block 1-2-5-4 and 1-6-3-4.
-    let links = cables(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)]);
+    let links = both_ways(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)]);
     assert_eq!(rates(&flow(&links, 1, 4, 9, |_| 10)), [(4, 10), (4, 10)]);
 }
 
 #[test]
 fn a_bottleneck_is_shared_by_several_paths() {
-    let links = cables(&[(1, 2), (1, 2), (1, 2), (2, 3)]);
+    let links = both_ways(&[(1, 2), (1, 2), (1, 2), (2, 3)]);
     let rate = |link: &Link| if link.touches(links[6].src) { 25 } else { 10 };
     assert_eq!(rates(&flow(&links, 1, 3, 9, rate)), [(2, 10), (2, 10), (2, 5)]);
     let two = flow(&links, 1, 3, 2, rate);
@@ -117,7 +117,7 @@ fn a_bottleneck_is_shared_by_several_paths() {
 
 #[test]
 fn within_one_switch_nothing_limits_the_flow() {
-    let links = cables(&[(1, 2), (2, 1)]);
+    let links = both_ways(&[(1, 2), (2, 1)]);
     let unlimited = BitsPerSec(u64::MAX);
     let flow = |k| flow(&links, 1, 1, k, |_| 10);
     assert_eq!(flow(4), MaxFlow { rate: unlimited, paths: vec![(Path::within(dpid(1)), unlimited)] });
@@ -126,7 +126,7 @@ fn within_one_switch_nothing_limits_the_flow() {
 
 #[test]
 fn nothing_flows_to_unknown_or_separate_switches() {
-    let links = cables(&[(1, 2), (3, 4)]);
+    let links = both_ways(&[(1, 2), (3, 4)]);
     for (from, to) in [(1, 4), (1, 9), (9, 1), (9, 9)] {
         assert_eq!(flow(&links, from, to, 9, |_| 10), MaxFlow::default());
     }

@@ -24,7 +24,7 @@ pub(crate) fn link(number: usize, from: usize, to: usize, costs: [u32; 2]) -> Li
 }
 
 /// Links of cost 1 in both directions between these pairs of switches.
-pub(crate) fn cables(pairs: &[(usize, usize)]) -> Vec<Link> {
+pub(crate) fn both_ways(pairs: &[(usize, usize)]) -> Vec<Link> {
     let forth = pairs.iter().enumerate().map(|(number, (a, b))| link(number + 1, *a, *b, [1, 1]));
     forth.flat_map(|link| [link, link.reversed()]).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn total(paths: &[Path]) -> (u32, usize) {
 }
 
 /// Whether a link is in both paths, in whatever direction.
-pub(crate) fn share_cable(a: &[Link], b: &[Link]) -> bool {
+pub(crate) fn share_link(a: &[Link], b: &[Link]) -> bool {
     a.iter().any(|one| b.iter().any(|other| one.touches(other.src)))
 }
 
@@ -71,11 +71,11 @@ pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
 
 /// Networks of so many switches and fewer than so many links: parallel ones, one-way ones, ones that return to their
 /// own switch, with costs from 0 on that differ by direction, and barred directions.
-pub(crate) fn networks_of(switches: usize, cables: usize) -> impl Strategy<Value = Vec<Link>> {
+pub(crate) fn networks_of(switches: usize, links: usize) -> impl Strategy<Value = Vec<Link>> {
     let cost = || prop_oneof![4 => 0..4_u32, 4 => 4..40_u32, 1 => Just(BARRED)];
-    let cable = (0..switches, 0..switches, cost(), prop::option::weighted(0.8, cost()));
-    prop::collection::vec(cable, 0..cables).prop_map(|cables| {
-        let numbered = cables.into_iter().zip(1..);
+    let link = (0..switches, 0..switches, cost(), prop::option::weighted(0.8, cost()));
+    prop::collection::vec(link, 0..links).prop_map(|links| {
+        let numbered = links.into_iter().zip(1..);
         let links = numbered.flat_map(|((from, to, forth, back), number)| {
             let link = link(number, from, to, [forth, back.unwrap_or(BARRED)]);
             std::iter::once(link).chain(back.map(|_| link.reversed()))
@@ -137,9 +137,9 @@ fn extend(
     }
 }
 
-/// The most paths, `k` at most, that share no cable, and the least total length of so many.
+/// The most paths, `k` at most, that share no link, and the least total length of so many.
 pub(crate) fn best_disjoint(paths: &[Vec<Link>], k: usize) -> (usize, (u32, usize)) {
-    best_set(paths, k, share_cable)
+    best_set(paths, k, share_link)
 }
 
 /// The most paths, `k` at most, of which no two share what they must not, and the least total length of so many.

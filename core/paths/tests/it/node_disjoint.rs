@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::network::{
-    all_paths, best_set, cables, dpid, finder, is_path_of, length, link, networks, share_cable, share_switch,
-    total,
+    all_paths, best_set, both_ways, dpid, finder, is_path_of, length, link, networks, share_link,
+    share_switch, total,
 };
 use braid_paths::{Path, PathFinder};
 use braid_topology::Graph;
@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn node_disjoint_paths_are_paths_and_share_neither_switch_nor_cable(
+    fn node_disjoint_paths_are_paths_and_share_neither_switch_nor_link(
         links in networks(), from in SWITCHES, to in SWITCHES,
     ) {
         prop_assume!(from != to);
@@ -38,7 +38,7 @@ proptest! {
         for (index, path) in found.iter().enumerate() {
             prop_assert!(is_path_of(path, &links, from, to), "{path}");
             let apart = |other: &Path| {
-                !share_switch(path.links(), other.links()) && !share_cable(path.links(), other.links())
+                !share_switch(path.links(), other.links()) && !share_link(path.links(), other.links())
             };
             prop_assert!(found[..index].iter().all(apart));
         }
@@ -61,21 +61,21 @@ proptest! {
 
 #[test]
 fn two_paths_are_found_where_the_shortest_meets_every_other() {
-    let links = cables(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)]);
+    let links = both_ways(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)]);
     assert_eq!(hops(&finder(&links).node_disjoint(dpid(1), dpid(4), 1)), [3]);
     assert_eq!(hops(&finder(&links).node_disjoint(dpid(1), dpid(4), 2)), [4, 4]);
 }
 
 #[test]
 fn a_switch_that_all_pass_leaves_one_path() {
-    let links = cables(&[(1, 2), (1, 2), (2, 3), (2, 3)]);
+    let links = both_ways(&[(1, 2), (1, 2), (2, 3), (2, 3)]);
     assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(3), 9)), [2, 2]);
     assert_eq!(hops(&finder(&links).node_disjoint(dpid(1), dpid(3), 9)), [2]);
 }
 
 #[test]
 fn parallel_direct_links_are_paths_of_their_own() {
-    let links = cables(&[(1, 2), (1, 2), (1, 3), (3, 2), (3, 2)]);
+    let links = both_ways(&[(1, 2), (1, 2), (1, 3), (3, 2), (3, 2)]);
     assert_eq!(hops(&finder(&links).node_disjoint(dpid(1), dpid(2), 9)), [1, 1, 2]);
 }
 
@@ -91,7 +91,7 @@ fn an_earlier_path_leaves_switches_for_a_later_one() {
 
 #[test]
 fn no_node_disjoint_paths_lead_to_unknown_or_separate_switches() {
-    let links = cables(&[(1, 2), (3, 4)]);
+    let links = both_ways(&[(1, 2), (3, 4)]);
     for (from, to) in [(1, 4), (1, 9), (9, 1), (9, 9)] {
         assert_eq!(finder(&links).node_disjoint(dpid(from), dpid(to), 2), []);
     }
@@ -101,14 +101,14 @@ fn no_node_disjoint_paths_lead_to_unknown_or_separate_switches() {
 #[test]
 fn the_highest_costs_do_not_overflow_in_node_disjoint_paths() {
     let ring: Vec<_> = (0..500).map(|switch| (switch, (switch + 1) % 500)).collect();
-    let graph = Arc::new(Graph::from_links(cables(&ring)));
+    let graph = Arc::new(Graph::from_links(both_ways(&ring)));
     let paths = PathFinder::new(graph, |_| Some(u32::MAX)).node_disjoint(dpid(0), dpid(200), 3);
     assert_eq!(hops(&paths), [200, 300]);
 }
 
 #[test]
 fn within_one_switch_one_path_is_enough() {
-    let links = cables(&[(1, 2), (2, 1)]);
+    let links = both_ways(&[(1, 2), (2, 1)]);
     assert_eq!(finder(&links).node_disjoint(dpid(1), dpid(1), 3), [Path::within(dpid(1))]);
     assert_eq!(finder(&links).node_disjoint(dpid(1), dpid(1), 0), []);
 }

@@ -1,11 +1,11 @@
 //! Paths: their switches, links, reversal and text.
 
-use crate::network::{cables, dpid, finder};
+use crate::network::{both_ways, dpid, finder};
 use braid_paths::Path;
 
 #[test]
-fn reversed_follows_the_same_cables_back() {
-    let links = cables(&[(1, 2), (2, 3), (1, 2)]);
+fn reversed_follows_the_same_links_back() {
+    let links = both_ways(&[(1, 2), (2, 3), (1, 2)]);
     let path = finder(&links).shortest(dpid(1), dpid(3)).unwrap();
 
     let back = path.reversed();
@@ -19,7 +19,7 @@ fn reversed_follows_the_same_cables_back() {
 
 #[test]
 fn links_make_a_path_if_each_begins_where_the_last_one_ended_and_no_switch_occurs_twice() {
-    let links = cables(&[(1, 2), (2, 3), (3, 1)]);
+    let links = both_ways(&[(1, 2), (2, 3), (3, 1)]);
     let path = finder(&links).shortest(dpid(1), dpid(3)).unwrap();
     assert_eq!(Path::over(path.links()), Some(path));
     let [one, two, three] = [(1, 2), (2, 3), (3, 1)]
@@ -39,8 +39,8 @@ fn a_path_within_a_switch_has_two_equal_ends() {
 }
 
 #[test]
-fn a_cable_is_shared_in_either_direction_and_apart_from_parallel_ones() {
-    let links = cables(&[(1, 2), (2, 3), (1, 2)]);
+fn a_link_is_shared_in_either_direction_and_apart_from_parallel_ones() {
+    let links = both_ways(&[(1, 2), (2, 3), (1, 2)]);
     let mut finder = finder(&links);
     let [long, short, back] =
         [(1, 3), (1, 2), (2, 1)].map(|(a, b)| finder.shortest(dpid(a), dpid(b)).unwrap());
@@ -52,7 +52,7 @@ fn a_cable_is_shared_in_either_direction_and_apart_from_parallel_ones() {
 
 #[test]
 fn text_names_each_switch_and_the_ports_between() {
-    let path = finder(&cables(&[(1, 2), (2, 3)])).shortest(dpid(1), dpid(3)).unwrap();
+    let path = finder(&both_ways(&[(1, 2), (2, 3)])).shortest(dpid(1), dpid(3)).unwrap();
     assert_eq!(
         path.to_string(),
         "0000000000000001 [2001-3001] 0000000000000002 [4001-5001] 0000000000000003"

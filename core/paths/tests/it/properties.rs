@@ -1,7 +1,7 @@
 //! Each algorithm against exhaustive search on thousands of small networks.
 
 use crate::network::{
-    all_paths, best_disjoint, dpid, finder, is_path_of, length, networks, networks_and_uniform, share_cable,
+    all_paths, best_disjoint, dpid, finder, is_path_of, length, networks, networks_and_uniform, share_link,
     total,
 };
 use braid_paths::Path;
@@ -88,11 +88,11 @@ proptest! {
     }
 
     #[test]
-    fn disjoint_paths_are_paths_and_share_no_cable(links in networks(), from in SWITCHES, to in SWITCHES) {
+    fn disjoint_paths_are_paths_and_share_no_link(links in networks(), from in SWITCHES, to in SWITCHES) {
         let found = finder(&links).edge_disjoint(dpid(from), dpid(to), usize::MAX);
         for (index, path) in found.iter().enumerate() {
             prop_assert!(is_path_of(path, &links, from, to), "{path}");
-            prop_assert!(found[..index].iter().all(|other| !share_cable(path.links(), other.links())));
+            prop_assert!(found[..index].iter().all(|other| !share_link(path.links(), other.links())));
         }
         prop_assert!(found.is_sorted_by_key(|path| length(path.links())));
     }

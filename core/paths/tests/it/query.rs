@@ -9,7 +9,7 @@ use braid_topology::blueprint::{Blueprint, NewSwitch};
 use braid_topology::{Graph, LinkState};
 use braid_types::{BitsPerSec, DatapathId};
 
-/// Two parallel cables a=b, then b-c; a-c is long and wide. `alone` has no cable; a host is at a and c.
+/// Two parallel links a=b, then b-c; a-c is long and wide. `alone` has no link; a host is at a and c.
 fn network() -> Blueprint {
     let state = |mbits: u64, millis: u64| LinkState {
         delay: Some(Duration::from_millis(millis)),
@@ -97,7 +97,7 @@ fn rates_of_a_flow_are_the_shares_of_its_paths() {
 }
 
 #[test]
-fn what_is_not_to_be_used_is_a_switch_a_port_or_all_cables_between_two() {
+fn what_is_not_to_be_used_is_a_switch_a_port_or_all_links_between_two() {
     let left = |without: &str| view(&[("mode", "ksp"), ("without", without)]).paths.len();
     assert_eq!(
         [left("alone"), left("b"), left("2"), left("a:1"), left("b:3"), left("a--b"), left("b--a")],
@@ -196,8 +196,8 @@ fn a_name_that_nothing_has_is_answered_with_one_that_is_like_it() {
 fn what_cannot_be_left_out_is_refused_with_a_reason() {
     let reason = |without: &str| ask(&query(&[("without", without)]).unwrap()).unwrap_err().to_string();
     assert!(reason("server").contains("but a host"));
-    assert!(reason("a:9").contains("no cable"));
-    assert!(reason("a--alone").contains("no cable"));
+    assert!(reason("a:9").contains("no link"));
+    assert!(reason("a--alone").contains("no link"));
     assert!(reason("a:x").contains("is no switch"));
     let many = vec!["a:1".to_owned(); Query::MAX_WITHOUT + 1];
     assert!(ask(&Query { without: many, ..Query::new("a", "b") }).is_err());

@@ -11,7 +11,7 @@ use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId};
 use proptest::prelude::*;
 
-use crate::network::{cables, dpid, networks, states};
+use crate::network::{both_ways, dpid, networks, states};
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
 const SMALL: Limits = Limits { terms: 2, links: 200, budget: PathFinder::DEFAULT_BUDGET };
@@ -123,7 +123,7 @@ proptest! {
 
 /// A square with a tail: 1-2-3, 1-4-3, 3-5.
 fn square() -> Known {
-    let links = cables(&[(1, 2), (2, 3), (1, 4), (4, 3), (3, 5)]);
+    let links = both_ways(&[(1, 2), (2, 3), (1, 4), (4, 3), (3, 5)]);
     links.into_iter().map(|link| (link, LinkState::of_capacity(BitsPerSec(10)))).collect()
 }
 
@@ -212,14 +212,14 @@ fn what_was_not_asked_for_lately_is_forgotten_when_there_is_no_room() {
 }
 
 /// Links of these delays in microseconds.
-fn delayed(cables_of: &[(usize, usize, u64)]) -> Known {
-    let pairs: Vec<_> = cables_of.iter().map(|(a, b, _)| (*a, *b)).collect();
-    let delays = cables_of.iter().flat_map(|(.., micros)| [*micros; 2]);
+fn delayed(links_of: &[(usize, usize, u64)]) -> Known {
+    let pairs: Vec<_> = links_of.iter().map(|(a, b, _)| (*a, *b)).collect();
+    let delays = links_of.iter().flat_map(|(.., micros)| [*micros; 2]);
     let state = |micros| LinkState {
         delay: Some(Duration::from_micros(micros)),
         ..LinkState::of_capacity(BitsPerSec(10))
     };
-    cables(&pairs).into_iter().zip(delays.map(state)).collect()
+    both_ways(&pairs).into_iter().zip(delays.map(state)).collect()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, SwitchPort};
 use proptest::prelude::*;
 
-use crate::network::{all_paths, cables, cost, dpid, networks, states};
+use crate::network::{all_paths, both_ways, cost, dpid, networks, states};
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
 
@@ -34,7 +34,7 @@ fn constraints() -> impl Strategy<Value = Constraints> {
     (without, 0..3_u64, prop::option::of(0..12_000_u64), any::<bool>()).prop_map(
         |((switch, port), capacity, late, both_ways)| Constraints {
             without_switches: switch.map(dpid).into_iter().collect(),
-            without_ports: port.map(|port| port_of_cable(port.index(24))).into_iter().collect(),
+            without_ports: port.map(|port| port_of_link(port.index(24))).into_iter().collect(),
             min_capacity: BitsPerSec(capacity),
             max_latency: late.map(Duration::from_nanos),
             both_ways,
@@ -43,8 +43,8 @@ fn constraints() -> impl Strategy<Value = Constraints> {
 }
 
 /// A port that may exist at some switch.
-fn port_of_cable(number: usize) -> SwitchPort {
-    cables(&[(number % 6, 7)])[0].src
+fn port_of_link(number: usize) -> SwitchPort {
+    both_ways(&[(number % 6, 7)])[0].src
 }
 
 /// All paths that meet the constraints, in the order in which they are to be found.
@@ -141,7 +141,7 @@ proptest! {
 fn stages(slow: usize, rates: [u64; 2]) -> Arc<Graph> {
     let pairs: Vec<_> = [(0, 2), (2, 4)].into_iter().flat_map(|pair| vec![pair; slow]).collect();
     let fast = [(0, 1), (1, 2), (2, 3), (3, 4)];
-    let links = cables(&[&pairs[..], &fast].concat());
+    let links = both_ways(&[&pairs[..], &fast].concat());
     let state = |place: usize| {
         let is_slow = place < 4 * slow;
         let (millis, rate) = if is_slow { (10, rates[0]) } else { (1, rates[1]) };
@@ -181,7 +181,7 @@ fn the_fastest_path_within_a_hop_limit_is_found_where_the_fastest_of_all_is_long
 
 #[test]
 fn delays_below_a_microsecond_count() {
-    let links = cables(&[(0, 1), (1, 4), (0, 4)]);
+    let links = both_ways(&[(0, 1), (1, 4), (0, 4)]);
     let state = |place: usize| {
         let nanos = if place < 4 { 1_900 } else { 3_000 };
         LinkState { delay: Some(Duration::from_nanos(nanos)), ..LinkState::of_capacity(BitsPerSec(1)) }
@@ -239,7 +239,7 @@ fn a_flow_of_which_late_paths_were_left_out_says_so() {
 
 #[test]
 fn latency_is_the_sum_of_delays_and_of_what_stands_for_unknown_ones() {
-    let links = cables(&[(1, 2), (2, 3), (3, 4)]);
+    let links = both_ways(&[(1, 2), (2, 3), (3, 4)]);
     let delays = [Some(3), None, Some(4)].map(|delay| delay.map(Duration::from_millis));
     let state = |delay| LinkState { delay, ..LinkState::default() };
     let known: BTreeMap<_, _> = links.iter().step_by(2).copied().zip(delays.map(state)).collect();

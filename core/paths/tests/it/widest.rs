@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::network::{all_paths, cables, dpid, finder, length, networks, rate};
+use crate::network::{all_paths, both_ways, dpid, finder, length, networks, rate};
 use braid_paths::Path;
 use braid_topology::Link;
 use braid_types::BitsPerSec;
@@ -49,13 +49,13 @@ proptest! {
 
 #[test]
 fn within_one_switch_nothing_limits_the_rate() {
-    let links = cables(&[(1, 2), (2, 1)]);
+    let links = both_ways(&[(1, 2), (2, 1)]);
     assert_eq!(widest(&links, 1, 1, |_| 5), Some((Path::within(dpid(1)), BitsPerSec(u64::MAX))));
 }
 
 #[test]
 fn no_widest_path_leads_over_full_links_or_to_unknown_or_separate_switches() {
-    let links = cables(&[(1, 2), (3, 4)]);
+    let links = both_ways(&[(1, 2), (3, 4)]);
     assert_eq!(widest(&links, 1, 2, |_| 0), None);
     for (from, to) in [(1, 4), (1, 9), (9, 1), (9, 9)] {
         assert_eq!(widest(&links, from, to, |_| 5), None);

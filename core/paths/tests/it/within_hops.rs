@@ -1,6 +1,6 @@
 //! All short paths against exhaustive search on small networks.
 
-use crate::network::{all_paths, cables, dpid, finder, link, networks_of};
+use crate::network::{all_paths, both_ways, dpid, finder, link, networks_of};
 use braid_paths::{Path, WithinHops};
 use braid_topology::Link;
 use proptest::prelude::*;
@@ -39,8 +39,8 @@ proptest! {
         let torus = torus_behind(at);
         let with_torus = [&links[..], &torus].concat();
         // So that both have the same switches.
-        let with_cable = [&links[..], &torus[torus.len() - 2..]].concat();
-        let [few, many] = [with_cable, with_torus]
+        let with_link = [&links[..], &torus[torus.len() - 2..]].concat();
+        let [few, many] = [with_link, with_torus]
             .map(|links| finder(&links).within_hops(dpid(from), dpid(to), max_hops, limit));
         prop_assert_eq!(few, many);
     }
@@ -61,7 +61,7 @@ proptest! {
 
 const SIDE: usize = 8;
 
-/// A torus of so many switches a side, and at the end the cable by which it hangs behind switch `at`.
+/// A torus of so many switches a side, and at the end the link by which it hangs behind switch `at`.
 fn torus_behind(at: usize) -> Vec<Link> {
     let id = |x, y| 100 + x % SIDE + y % SIDE * SIDE;
     let places = (0..SIDE).flat_map(|x| (0..SIDE).map(move |y| (x, y)));
@@ -75,7 +75,7 @@ fn torus_behind(at: usize) -> Vec<Link> {
 /// A full mesh of switches 10..30 behind switch 1, and some other links.
 fn mesh_and(others: &[(usize, usize)]) -> Vec<Link> {
     let mesh = (10..30).flat_map(|a| (a + 1..30).map(move |b| (a, b)));
-    cables(&mesh.chain([(1, 10)]).chain(others.iter().copied()).collect::<Vec<_>>())
+    both_ways(&mesh.chain([(1, 10)]).chain(others.iter().copied()).collect::<Vec<_>>())
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_mesh_that_can_only_be_left_where_the_path_has_been_is_not_searched_either()
 
 #[test]
 fn the_limit_says_whether_it_left_any_out() {
-    let links = cables(&[(1, 2), (1, 2), (1, 3), (3, 2)]);
+    let links = both_ways(&[(1, 2), (1, 2), (1, 3), (3, 2)]);
     let mut finder = finder(&links);
     let mut ask = |max_hops, limit| finder.within_hops(dpid(1), dpid(2), max_hops, limit);
     let cut_off = |found: &WithinHops| found.cut_off;
@@ -107,7 +107,7 @@ fn the_limit_says_whether_it_left_any_out() {
 
 #[test]
 fn within_one_switch_the_only_path_has_no_links() {
-    let links = cables(&[(1, 2), (2, 1)]);
+    let links = both_ways(&[(1, 2), (2, 1)]);
     let within = |limit| finder(&links).within_hops(dpid(1), dpid(1), 0, limit);
     assert_eq!(within(5), WithinHops { paths: vec![Path::within(dpid(1))], ..WithinHops::default() });
     assert_eq!(within(0), WithinHops { cut_off: true, ..WithinHops::default() });
@@ -115,7 +115,7 @@ fn within_one_switch_the_only_path_has_no_links() {
 
 #[test]
 fn no_short_paths_lead_to_unknown_or_separate_switches() {
-    let links = cables(&[(1, 2), (3, 4)]);
+    let links = both_ways(&[(1, 2), (3, 4)]);
     for (from, to) in [(1, 4), (1, 9), (9, 1), (9, 9)] {
         assert_eq!(finder(&links).within_hops(dpid(from), dpid(to), 9, 9), WithinHops::default());
     }

@@ -143,6 +143,6 @@ impl Meets {
 
 /// How many siblings share a link with `path`, and how many links in all.
 fn overlap(path: &Path, siblings: &[&Path]) -> (usize, usize) {
-    let shared = siblings.iter().map(|sibling| path.shared_links(sibling)).filter(|cables| *cables > 0);
-    shared.fold((0, 0), |(siblings, all), cables| (siblings + 1, all + cables))
+    let shared = siblings.iter().map(|sibling| path.shared_links(sibling)).filter(|links| *links > 0);
+    shared.fold((0, 0), |(siblings, all), links| (siblings + 1, all + links))
 }

@@ -2,14 +2,14 @@
 
 use braid_edge_protocol::extension::PathUpdate;
 use braid_openflow::{BadRequestCode, ErrorCode, GroupId, GroupModFailedCode, GroupType};
-use braid_spray::{PathWeight, Policy, Scheduler, Settings};
+use braid_spray::{FlowNumbers, PathWeight, Policy, Scheduler, Settings};
 use braid_types::mix;
 
 use super::group::weights;
 use super::resequencing::GroupResequencer;
 use super::{Groups, UNKNOWN, failed};
 use crate::environment::Environment;
-use crate::tunnel::{Ends, Numbers, Tunnel};
+use crate::tunnel::{Ends, Tunnel};
 
 /// The greatest number of bytes that all groups together may hold, to bound memory for any number of groups.
 const MAX_HELD_BYTES: u64 = 512 << 20;
@@ -96,7 +96,7 @@ impl Groups {
             }
             Some(ends) if group.spray.is_some() && ends.len() == group.buckets.len() => {
                 let ends = ends.to_vec();
-                Some(Box::new(Tunnel::Enters { ends, numbers: Numbers::new(seed) }))
+                Some(Box::new(Tunnel::Enters { ends, numbers: FlowNumbers::new(seed as u32) }))
             }
             Some(_) if group.spray.is_some() => return Err(failed(GroupModFailedCode::BadBucket)),
             Some(_) => return Err(UNKNOWN),

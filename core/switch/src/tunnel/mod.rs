@@ -4,19 +4,21 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod gre;
-mod numbers;
 
 pub(crate) use braid_edge_protocol::Ends;
+use braid_spray::FlowNumbers;
+pub(crate) use braid_spray::Numbered;
 pub(crate) use gre::{
     added, class as traffic_class, decapsulate, encapsulate, ends_of, header as outer_header,
 };
-pub(crate) use numbers::Numbers;
+
+use crate::packets::key::Key;
 
 /// The direction in which a group uses tunnels.
 #[derive(Debug)]
 pub(crate) enum Tunnel {
     /// It encapsulates, with these ends for its buckets.
-    Enters { ends: Vec<Ends>, numbers: Numbers },
+    Enters { ends: Vec<Ends>, numbers: FlowNumbers<Key> },
     /// It takes packets out that came between such ends, or between any if there are none, and resequences them by their
     /// numbers.
     Leaves { ends: Vec<Ends> },
@@ -35,11 +37,4 @@ impl Tunnel {
     pub(crate) fn takes(&self, outer: Ends) -> bool {
         matches!(self, Self::Leaves { ends } if ends.is_empty() || ends.contains(&outer))
     }
-}
-
-/// Which packet of which flow: the flow's key, and a number that grows by one from packet to packet, and wraps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Numbered {
-    pub(crate) key: u32,
-    pub(crate) number: u32,
 }

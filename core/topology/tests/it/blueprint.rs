@@ -22,7 +22,7 @@ fn plug(switch: usize, port: u32) -> Plug {
 }
 
 #[test]
-fn ports_are_numbered_by_cables_then_hosts_around_those_that_are_given() {
+fn ports_are_numbered_by_links_then_hosts_around_those_that_are_given() {
     let mut builder = switches(&["a", "b"]);
     builder.host("h", [0, 0], state()).unwrap();
     builder.link(0, 1, state()).unwrap();

@@ -141,7 +141,7 @@ fn regular_networks_have_their_neighbours() {
 }
 
 #[test]
-fn two_paths_have_no_cable_in_common() {
+fn two_paths_have_no_link_in_common() {
     let network = generate("two-path");
     assert_eq!(shortest_ways(&network, place(&network, "left"))[&place(&network, "right")], (2, 2));
 }
@@ -238,7 +238,7 @@ fn specs_print_as_they_are_read() {
 
 proptest! {
     #[test]
-    fn jellyfish_never_has_parallel_cables_and_leaves_at_most_one_port(
+    fn jellyfish_never_has_parallel_links_and_leaves_at_most_one_port(
         switches in 2..30_usize, ports in 1..12_usize, hosts in 0..60_usize, seed: u64,
     ) {
         let spec = format!("jellyfish:{switches},{ports},{hosts},{seed}");

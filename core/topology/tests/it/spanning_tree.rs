@@ -59,14 +59,14 @@ proptest! {
 }
 
 #[test]
-fn a_cable_known_in_one_direction_only_carries_no_broadcast() {
+fn a_link_known_in_one_direction_only_carries_no_broadcast() {
     let mut links = links(&[(end(1, 1), end(2, 1))]);
     links.push(link(end(2, 2), end(3, 1)));
     assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 1), end(2, 1)]);
 }
 
 #[test]
-fn of_parallel_cables_one_carries_broadcast() {
+fn of_parallel_links_one_carries_broadcast() {
     let links = links(&[(end(1, 5), end(2, 1)), (end(1, 4), end(2, 9))]);
     assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 4), end(2, 9)]);
 }

@@ -1,6 +1,7 @@
 //! What travels inside of sessions: packets, parts of packets, probes and their answers.
 
-use super::numbers::Numbered;
+use braid_spray::Numbered;
+
 use crate::wire::take;
 
 /// Kind, paths in use, key, number.

@@ -2,7 +2,6 @@
 
 mod flow;
 mod frame;
-mod numbers;
 mod parts;
 
 use std::collections::VecDeque;
@@ -10,15 +9,15 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use braid_spray::{
-    Fate, Feedback, PathId, PathReport, PathWeight, Policy, ProbeSettings, Resequencer, Scheduler, Segment,
-    SegmentCounts, SeqNo, Settings,
+    Fate, Feedback, FlowNumbers, Numbered, PathId, PathReport, PathWeight, Policy, ProbeSettings,
+    Resequencer, Scheduler, Segment, SegmentCounts, SeqNo, Settings,
 };
 use braid_types::{FiveTuple, Time};
 
 use crate::endpoint::MAX_PATHS;
+use flow::Flow;
 pub(crate) use flow::{Class, of_frame, of_ip};
 use frame::{Frame, NUMBERED_HEAD, Part};
-use numbers::{Numbered, Numbers};
 use parts::Parts;
 
 /// Without packets for this long, paths are no longer probed; the tunnel's own pings keep them.
@@ -42,7 +41,7 @@ pub struct Bond {
     epoch: u8,
     quickest: usize,
     last_packet: Option<Time>,
-    numbers: Numbers,
+    numbers: FlowNumbers<Flow>,
     counts: [Counts; MAX_PATHS],
     resequencer: Resequencer<Vec<u8>>,
     parts: Parts,
@@ -99,7 +98,7 @@ impl Bond {
             epoch: 0,
             quickest: 0,
             last_packet: None,
-            numbers: Numbers::new(seed as u32),
+            numbers: FlowNumbers::new(seed as u32),
             counts: Default::default(),
             resequencer: Resequencer::new(Settings { flows: 16_384, ..Settings::default() }, seed),
             parts: Parts::default(),

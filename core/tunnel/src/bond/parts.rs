@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use braid_spray::Numbered;
+
 use super::frame::Part;
-use super::numbers::Numbered;
 
 const MAX_WAITING: usize = 64;
 

@@ -1,9 +1,10 @@
 //! One site's end of all its tunnels: peers, their paths, and who may begin a session.
 
 mod guard;
+mod peers;
 mod transmit;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use braid_types::Time;
@@ -18,6 +19,7 @@ use crate::path::{Due, Handshake, Path};
 use crate::session::Session;
 use crate::wire::{self, Datagram, Initiation, OFFER};
 use guard::{Guard, Verdict};
+use peers::Peers;
 pub use transmit::{PathStatus, Transmit};
 
 /// The greatest number of paths to a peer, those that this end dials and those that it accepts.
@@ -84,8 +86,7 @@ pub struct Refused {
 /// [`Self::poll_timeout`].
 pub struct Endpoint {
     key: PrivateKey,
-    peers: Vec<PeerState>,
-    names: BTreeMap<u32, PathRef>,
+    peers: Peers,
     random: ChaCha20Rng,
     guard: Guard,
     transmits: VecDeque<Transmit>,
@@ -93,25 +94,14 @@ pub struct Endpoint {
     refused: Refused,
 }
 
-struct PeerState {
-    key: PublicKey,
-    greeting: [u8; 32],
-    paths: Vec<Path>,
-}
-
 impl Endpoint {
     /// An end with these peers; `seed` must be random and secret.
     pub fn new(now: Time, key: PrivateKey, peers: &[Peer], seed: [u8; 32]) -> Self {
-        let state = |peer: &Peer| {
-            let dials = (0..).zip(peer.dials.iter().take(MAX_PATHS));
-            let paths = dials.map(|(number, dial)| Path::new(now, number, dial.uplink, Some(dial.address)));
-            PeerState { key: peer.key, greeting: cookie::greeting_key(&peer.key), paths: paths.collect() }
-        };
-        let guard = Guard::new(&key.public());
+        let own = key.public();
+        let guard = Guard::new(&own);
         Self {
             key,
-            peers: peers.iter().map(state).collect(),
-            names: BTreeMap::new(),
+            peers: Peers::new(now, own, peers),
             random: ChaCha20Rng::from_seed(seed),
             guard,
             transmits: VecDeque::new(),
@@ -141,35 +131,35 @@ impl Endpoint {
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
-        for at in self.all_paths() {
-            let may_dial = self.may_dial(at);
-            while let Some(due) = self.path_mut(at).and_then(|path| path.poll_due(now, may_dial)) {
+        for at in self.peers.all_paths() {
+            let may_dial = self.peers.may_dial(at);
+            while let Some(due) = self.peers.path_mut(at).and_then(|path| path.poll_due(now, may_dial)) {
                 match due {
                     Due::Dial => self.dial(now, at),
                     Due::Ping => self.send_own(now, at, Own::Ping),
                     Due::Down => self.events.push_back(Event::Down(at)),
                 }
             }
-            let probes = self.path_mut(at).map(|path| path.poll_mtu_probes(now)).unwrap_or_default();
+            let probes = self.peers.path_mut(at).map(|path| path.poll_mtu_probes(now)).unwrap_or_default();
             probes.into_iter().for_each(|length| self.send_own(now, at, Own::MtuProbe(length)));
         }
     }
 
     /// When to call [`Self::handle_timeout`]; `None` if nothing will be due by itself.
     pub fn poll_timeout(&self, now: Time) -> Option<Time> {
-        let paths = self.all_paths();
-        let due = |at: &PathRef| self.path(*at)?.poll_timeout(now, self.may_dial(*at));
+        let paths = self.peers.all_paths();
+        let due = |at: &PathRef| self.peers.path(*at)?.poll_timeout(now, self.peers.may_dial(*at));
         paths.iter().filter_map(due).min()
     }
 
     /// Seals and sends content whose first byte is below 0xf0; whether the path has keys.
     pub fn send(&mut self, now: Time, at: PathRef, content: &[u8]) -> bool {
-        self.path_mut(at).into_iter().for_each(|path| path.note_sent(now));
+        self.peers.path_mut(at).into_iter().for_each(|path| path.note_sent(now));
         self.transmit(now, at, content)
     }
 
     fn transmit(&mut self, now: Time, at: PathRef, content: &[u8]) -> bool {
-        let sealed = self.path_mut(at).and_then(|path| {
+        let sealed = self.peers.path_mut(at).and_then(|path| {
             Some(Transmit { uplink: path.uplink, to: path.remote?, bytes: path.seal(now, content)? })
         });
         let is_sent = sealed.is_some();
@@ -189,14 +179,13 @@ impl Endpoint {
 
     /// An uplink has come back or has another address: its paths try at once.
     pub fn uplink_changed(&mut self, now: Time, uplink: u8) {
-        let paths = self.peers.iter_mut().flat_map(|peer| &mut peer.paths);
-        paths.filter(|path| path.uplink == uplink).for_each(|path| path.hurry(now));
+        self.peers.by_uplink(uplink).for_each(|path| path.hurry(now));
     }
 
     /// An uplink is gone: its paths are down until something arrives by them.
     pub fn uplink_lost(&mut self, uplink: u8) {
-        for at in self.all_paths() {
-            let path = self.path_mut(at).filter(|path| path.uplink == uplink);
+        for at in self.peers.all_paths() {
+            let path = self.peers.path_mut(at).filter(|path| path.uplink == uplink);
             let was_up = path.is_some_and(Path::lose);
             self.events.extend(was_up.then_some(Event::Down(at)));
         }
@@ -204,13 +193,12 @@ impl Endpoint {
 
     /// The longest content that a path carries in one datagram; `None` if it is down.
     pub fn max_content(&self, at: PathRef) -> Option<usize> {
-        self.path(at).filter(|path| path.is_up()).map(Path::max_content)
+        self.peers.path(at).filter(|path| path.is_up()).map(Path::max_content)
     }
 
     /// The paths of a peer.
     pub fn paths(&self, peer: u16) -> impl Iterator<Item = PathStatus> {
-        let paths = self.peers.get(usize::from(peer)).map(|peer| peer.paths.as_slice());
-        paths.unwrap_or_default().iter().map(PathStatus::of)
+        self.peers.paths(peer).iter().map(PathStatus::of)
     }
 
     /// What was refused since the start.
@@ -219,11 +207,11 @@ impl Endpoint {
     }
 
     fn handle_data(&mut self, now: Time, (uplink, from): (u8, SocketAddr), name: u32, sealed: (u64, &[u8])) {
-        let Some(at) = self.names.get(&name).copied() else {
+        let Some(at) = self.peers.named(name) else {
             self.refused.strange += 1;
             return;
         };
-        let Some(path) = self.path_mut(at) else { return };
+        let Some(path) = self.peers.path_mut(at) else { return };
         let Some(opened) = path.open(now, name, sealed.0, sealed.1) else {
             self.refused.forged += 1;
             return;
@@ -249,7 +237,7 @@ impl Endpoint {
             Some(Own::Ping) => self.send_own(now, at, Own::Pong),
             Some(Own::MtuProbe(length)) => self.send_own(now, at, Own::MtuAnswer(length)),
             Some(Own::MtuAnswer(length)) => {
-                self.path_mut(at).into_iter().for_each(|path| path.handle_mtu_answer(length));
+                self.peers.path_mut(at).into_iter().for_each(|path| path.handle_mtu_answer(length));
             }
             Some(Own::Pong) | None => {}
         }
@@ -262,24 +250,22 @@ impl Endpoint {
 
     /// Begins a handshake.
     fn dial(&mut self, now: Time, at: PathRef) {
-        let (ephemeral, name) = (self.random_bytes(), self.new_name());
-        let Some(peer) = self.peers.get_mut(usize::from(at.peer)) else { return };
-        let Some(path) = peer.paths.get_mut(usize::from(at.path)) else { return };
+        let (ephemeral, name) = (self.random_bytes(), self.free_name());
+        let Some((path, peer, greeting)) = self.peers.with_peer(at) else { return };
         let Some(to) = path.dials else { return };
         let offer: [u8; OFFER] = [path.number, 0, 0, 0];
-        let Some((state, message)) = noise::initiate(&self.key, &peer.key, ephemeral, &offer) else { return };
+        let Some((state, message)) = noise::initiate(&self.key, &peer, ephemeral, &offer) else { return };
         let (cookie, mut mac) = (path.cookie(now), [0; wire::COOKIE]);
         let bytes = wire::put_initiation(name, &message, cookie, |before| {
-            mac = cookie::mac(&peer.greeting, &[before]);
+            mac = cookie::mac(&greeting, &[before]);
             mac
         });
         path.await_response(Handshake { local: name, state, mac });
         // Where the other end was last heard may be an address that it has left.
         let to = path.remote.filter(|_| path.is_up()).unwrap_or(to);
         let uplink = path.uplink;
-        self.names.insert(name, at);
+        self.peers.set_name(name, at);
         self.transmits.push_back(Transmit { uplink, to, bytes });
-        self.forget_names(at);
     }
 
     fn handle_challenge(
@@ -289,12 +275,11 @@ impl Endpoint {
         cookie: [u8; wire::COOKIE],
         mac: [u8; wire::COOKIE],
     ) {
-        let Some(at) = self.names.get(&name).copied() else { return };
-        let Some(peer) = self.peers.get_mut(usize::from(at.peer)) else { return };
-        let Some(path) = peer.paths.get_mut(usize::from(at.path)) else { return };
+        let Some(at) = self.peers.named(name) else { return };
+        let Some((path, _, greeting)) = self.peers.with_peer(at) else { return };
         // Only who has seen the initiation can answer it.
         let wanted = path.handshake().filter(|handshake| handshake.local == name);
-        let wanted = wanted.map(|handshake| cookie::mac(&peer.greeting, &[&cookie, &handshake.mac]));
+        let wanted = wanted.map(|handshake| cookie::mac(&greeting, &[&cookie, &handshake.mac]));
         if !wanted.is_some_and(|wanted| cookie::equal(wanted, mac)) {
             self.refused.forged += 1;
         } else if path.handle_cookie(now, cookie) {
@@ -303,8 +288,8 @@ impl Endpoint {
     }
 
     fn handle_response(&mut self, now: Time, name: u32, remote: u32, noise: &[u8]) {
-        let Some(at) = self.names.get(&name).copied() else { return };
-        let Some(path) = self.path_mut(at) else { return };
+        let Some(at) = self.peers.named(name) else { return };
+        let Some(path) = self.peers.path_mut(at) else { return };
         let is_wanted = path.handshake().is_some_and(|handshake| handshake.local == name);
         if !is_wanted || !path.handle_response(now, remote, noise) {
             self.refused.forged += 1;
@@ -314,7 +299,7 @@ impl Endpoint {
         self.events.extend(has_come_up.then_some(Event::Up(at)));
         // The other end uses the session once it has heard of it.
         self.send_own(now, at, Own::Ping);
-        self.forget_names(at);
+        self.peers.forget_names(at);
     }
 
     fn handle_initiation(&mut self, now: Time, came: (u8, SocketAddr), initiation: &Initiation<'_>) {
@@ -342,12 +327,12 @@ impl Endpoint {
             return;
         };
         let [number, ..] = accepted.payload;
-        let Some(at) = self.accepting_path(now, &accepted.peer, number, uplink) else {
+        let Some(at) = self.peers.accepting_path(now, &accepted.peer, number, uplink) else {
             self.refused.unknown_keys += 1;
             return;
         };
-        let name = self.new_name();
-        let Some(path) = self.path_mut(at) else { return };
+        let name = self.free_name();
+        let Some(path) = self.peers.path_mut(at) else { return };
         let seen = initiation.noise.first_chunk().copied().unwrap_or_default();
         if !path.remember(seen) {
             self.refused.forged += 1;
@@ -356,61 +341,10 @@ impl Endpoint {
         let Some((response, ciphers)) = accepted.respond() else { return };
         let is_conflict = path.note_beginning(now, from);
         path.accept(Session::new(now, name, initiation.sender, ciphers));
-        self.names.insert(name, at);
+        self.peers.set_name(name, at);
         let bytes = wire::put_response(initiation.sender, name, &response);
         self.transmits.push_back(Transmit { uplink, to: from, bytes });
         self.events.extend(is_conflict.then_some(Event::KeyConflict(at, from)));
-        self.forget_names(at);
-    }
-
-    /// The path with this number that `key` dials, which is made at its first handshake.
-    fn accepting_path(&mut self, now: Time, key: &PublicKey, number: u8, uplink: u8) -> Option<PathRef> {
-        let place = self.peers.iter().position(|peer| peer.key == *key)?;
-        let paths = &mut self.peers.get_mut(place)?.paths;
-        let known = paths.iter().position(|path| path.dials.is_none() && path.number == number);
-        let path = match known {
-            Some(path) => path,
-            None if paths.len() < MAX_PATHS => {
-                paths.push(Path::new(now, number, uplink, None));
-                paths.len() - 1
-            }
-            None => return None,
-        };
-        Some(PathRef { peer: u16::try_from(place).ok()?, path: u8::try_from(path).ok()? })
-    }
-
-    /// Where both ends dial, the one with the greater key stops as soon as it is reached.
-    fn may_dial(&self, at: PathRef) -> bool {
-        let Some(peer) = self.peers.get(usize::from(at.peer)) else { return false };
-        let dials = peer.paths.get(usize::from(at.path)).is_some_and(|path| path.dials.is_some());
-        let is_reached = || peer.paths.iter().any(|path| path.dials.is_none() && path.is_up());
-        dials && !(self.key.public() > peer.key && is_reached())
-    }
-
-    fn forget_names(&mut self, at: PathRef) {
-        let Some(path) =
-            self.peers.get(usize::from(at.peer)).and_then(|it| it.paths.get(usize::from(at.path)))
-        else {
-            return;
-        };
-        let live: Vec<u32> = path.names().collect();
-        self.names.retain(|name, owner| *owner != at || live.contains(name));
-    }
-
-    fn all_paths(&self) -> Vec<PathRef> {
-        let peers = (0..).zip(&self.peers);
-        let paths = |(peer, state): (u16, &PeerState)| {
-            (0..).zip(&state.paths).map(move |(path, _)| PathRef { peer, path }).collect::<Vec<_>>()
-        };
-        peers.flat_map(paths).collect()
-    }
-
-    fn path(&self, at: PathRef) -> Option<&Path> {
-        self.peers.get(usize::from(at.peer))?.paths.get(usize::from(at.path))
-    }
-
-    fn path_mut(&mut self, at: PathRef) -> Option<&mut Path> {
-        self.peers.get_mut(usize::from(at.peer))?.paths.get_mut(usize::from(at.path))
     }
 
     fn random_bytes(&mut self) -> [u8; 32] {
@@ -419,12 +353,7 @@ impl Endpoint {
         bytes
     }
 
-    fn new_name(&mut self) -> u32 {
-        loop {
-            let name = self.random.next_u32();
-            if !self.names.contains_key(&name) {
-                return name;
-            }
-        }
+    fn free_name(&mut self) -> u32 {
+        self.peers.free_name(|| self.random.next_u32())
     }
 }

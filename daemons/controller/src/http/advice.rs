@@ -28,7 +28,7 @@ const MAX_BODY: usize = 64 << 10;
 const RATE: u32 = 200;
 
 #[derive(Clone)]
-struct Desk {
+struct AdviceState {
     questions: Questions,
     agents: Arc<Agents>,
     clock: Clock,
@@ -37,8 +37,8 @@ struct Desk {
 
 pub(super) fn routes(questions: Questions, agents: Agents) -> OpenApiRouter {
     let rates = Arc::new(Mutex::new(Rates::new(RATE)));
-    let desk = Desk { questions, agents: Arc::new(agents), clock: Clock::start(), rates };
-    OpenApiRouter::new().routes(routes!(advise)).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(desk)
+    let state = AdviceState { questions, agents: Arc::new(agents), clock: Clock::start(), rates };
+    OpenApiRouter::new().routes(routes!(advise)).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(state)
 }
 
 /// Advises an agent which subflows a connection shall have; their rules are in place.
@@ -46,15 +46,15 @@ pub(super) fn routes(questions: Questions, agents: Agents) -> OpenApiRouter {
     post, path = "/api/v1/advice", request_body = AdviceRequest, responses((status = 200, body = Advice))
 )]
 async fn advise(
-    State(desk): State<Desk>,
+    State(state): State<AdviceState>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Advice>, Problem> {
-    desk.advise(from, &headers, body).await.map(|advice| Json(wire_advice(advice)))
+    state.advise(from, &headers, body).await.map(|advice| Json(wire_advice(advice)))
 }
 
-impl Desk {
+impl AdviceState {
     async fn advise(
         &self,
         from: SocketAddr,

@@ -100,8 +100,8 @@ pub(crate) enum Question {
 
 type Questions = mpsc::Sender<Question>;
 
-/// What clients are served from.
-struct Desk {
+/// What the routes answer from.
+struct ApiState {
     questions: Questions,
     replica: Replica,
     live: Live,
@@ -110,28 +110,33 @@ struct Desk {
     openflow_tls: Option<OpenFlowTls>,
 }
 
-/// Serves clients on a thread of its own; returns what they ask.
-pub(crate) fn serve(
-    tasks: &mut Tasks,
-    listeners: Vec<TcpListener>,
-    agents: Agents,
-    access: Access,
-    testbed: Option<Arc<dyn Testbed>>,
-    notices: NoticeReceiver,
-    openflow_tls: Option<OpenFlowTls>,
-) -> io::Result<Asked> {
-    let (questions, asked) = mpsc::channel(MAX_WAITING);
-    let (copies, copies_asked) = mpsc::channel(1);
-    let mut runtime = Builder::new_current_thread();
-    let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
-    let (replica, renewal) = Replica::new(copies);
-    let desk =
-        Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed, openflow_tls };
-    tasks.spawn_thread("http", move || {
-        give_way();
-        runtime.block_on(run(listeners, access, desk, (renewal, notices))).err()
-    })?;
-    Ok(Asked { questions: asked, copies: copies_asked })
+/// What clients are served with.
+pub(crate) struct Service {
+    pub(crate) listeners: Vec<TcpListener>,
+    pub(crate) agents: Agents,
+    pub(crate) access: Access,
+    pub(crate) testbed: Option<Arc<dyn Testbed>>,
+    pub(crate) notices: NoticeReceiver,
+    pub(crate) openflow_tls: Option<OpenFlowTls>,
+}
+
+impl Service {
+    /// Serves clients on a thread of its own; returns what they ask.
+    pub(crate) fn start(self, tasks: &mut Tasks) -> io::Result<Asked> {
+        let Self { listeners, agents, access, testbed, notices, openflow_tls } = self;
+        let (questions, asked) = mpsc::channel(MAX_WAITING);
+        let (copies, copies_asked) = mpsc::channel(1);
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
+        let (replica, renewal) = Replica::new(copies);
+        let live = Live::new(clock::generation());
+        let state = ApiState { questions, replica, live, agents, testbed, openflow_tls };
+        tasks.spawn_thread("http", move || {
+            give_way();
+            runtime.block_on(run(listeners, access, state, (renewal, notices))).err()
+        })?;
+        Ok(Asked { questions: asked, copies: copies_asked })
+    }
 }
 
 /// The network has the core first where it has to share one with this thread, and with those that search for paths.
@@ -143,17 +148,17 @@ fn give_way() {
 async fn run(
     listeners: Vec<TcpListener>,
     access: Access,
-    desk: Desk,
+    state: ApiState,
     (renewal, notices): (Renewal, NoticeReceiver),
 ) -> io::Result<()> {
     // Whichever ends first ends all.
     let mut serving = JoinSet::new();
     serving.spawn(end_of(renewal.run()));
-    serving.spawn(end_of(desk.live.clone().follow(notices)));
-    serving.spawn(end_of(desk.live.clone().sample(desk.replica.clone())));
+    serving.spawn(end_of(state.live.clone().follow(notices)));
+    serving.spawn(end_of(state.live.clone().sample(state.replica.clone())));
     let tls = access.tls.clone();
-    let (places, wrong_tokens) = (Places::new(), WrongTokens::new(desk.questions.clone()));
-    let (access, router) = (Arc::new(access), router(desk));
+    let (places, wrong_tokens) = (Places::new(), WrongTokens::new(state.questions.clone()));
+    let (access, router) = (Arc::new(access), router(state));
     for (index, listener) in listeners.into_iter().enumerate() {
         // An inherited listener is that of a testbed on this machine, which does not know of certificates.
         let is_local = index > 0 && listener.local_addr().is_ok_and(|it| it.ip().is_loopback());
@@ -176,8 +181,8 @@ async fn end_of(task: impl Future<Output = ()>) -> io::Result<()> {
 }
 
 /// Every route of the API, each described where it is handled.
-fn api(desk: Desk) -> OpenApiRouter {
-    let Desk { questions, replica, live, agents, testbed, openflow_tls } = desk;
+fn api(state: ApiState) -> OpenApiRouter {
+    let ApiState { questions, replica, live, agents, testbed, openflow_tls } = state;
     OpenApiRouter::new()
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
@@ -192,8 +197,8 @@ fn api(desk: Desk) -> OpenApiRouter {
         .merge(testbed::routes(testbed))
 }
 
-fn router(desk: Desk) -> Router {
-    let (router, routes) = api(desk).split_for_parts();
+fn router(state: ApiState) -> Router {
+    let (router, routes) = api(state).split_for_parts();
     let description = Arc::new(openapi::describe(routes));
     router
         .route("/api/v1/openapi.json", get(async move || openapi::document(&description)))

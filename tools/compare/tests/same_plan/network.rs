@@ -32,7 +32,7 @@ pub(crate) struct Network {
     now: Time,
     coming: BTreeMap<(Time, u64), Event<'static>>,
     sequence: u64,
-    cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
+    far_ends: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
     replies: Vec<(Ticket, Reply)>,
     /// The last message to each edge.
     pub(crate) sprays: BTreeMap<DatapathId, Spray>,
@@ -44,13 +44,13 @@ impl Network {
     pub(crate) fn start(graph: &Graph, hosts: &[Host], policy: Option<&str>, with_edges: bool) -> Self {
         let links = || graph.edges().map(|edge| (graph.link(edge), graph.state(edge)));
         let capacities = links().map(|(link, state)| (link.src, state.capacity)).collect();
-        let cables = links().map(|(link, state)| (link.src, (link.dst, state.delay.unwrap_or_default())));
+        let far_ends = links().map(|(link, state)| (link.src, (link.dst, state.delay.unwrap_or_default())));
         let mut network = Self {
             brain: Brain::new(Settings { capacities, ..Settings::default() }),
             now: Time::from_millis(1_000),
             coming: BTreeMap::new(),
             sequence: 0,
-            cables: cables.collect(),
+            far_ends: far_ends.collect(),
             replies: Vec::new(),
             sprays: BTreeMap::new(),
             resequencers: BTreeMap::new(),
@@ -86,10 +86,10 @@ impl Network {
     }
 
     fn join(&self, dpid: DatapathId, hosts: &[Host], is_edge: bool) -> Event<'static> {
-        let cables = self.cables.keys().filter(|at| at.dpid == dpid).copied();
+        let links = self.far_ends.keys().filter(|at| at.dpid == dpid).copied();
         let hosts = (0..hosts.len()).map(|host| port_of(hosts, host)).filter(|at| at.dpid == dpid);
         let description = if is_edge { "Braid edge 1" } else { "Open vSwitch" }.to_owned();
-        let ports = cables.chain(hosts).map(status).collect();
+        let ports = links.chain(hosts).map(status).collect();
         Event::SwitchUp(SwitchPorts {
             dpid,
             tables: 254,
@@ -136,7 +136,7 @@ impl Network {
         let dpid = command.dpid();
         match command {
             Command::Send { target: Target::Port(port), frame, .. } => {
-                let Some((to, delay)) = self.cables.get(&SwitchPort::new(dpid, *port)) else { return };
+                let Some((to, delay)) = self.far_ends.get(&SwitchPort::new(dpid, *port)) else { return };
                 self.send_up(self.now + *delay, *to, batch.frame(frame));
             }
             Command::Send { target: Target::Controller, frame, .. } => {

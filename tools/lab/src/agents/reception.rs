@@ -45,17 +45,17 @@ fn hosts(lab: &Deployed) -> impl Iterator<Item = (usize, &HostPlan)> {
 }
 
 fn lay_cables(lab: &Deployed) -> Result<(), LabError> {
-    let (mut cables, mut fabric) = (String::new(), String::new());
+    let (mut pairs, mut fabric) = (String::new(), String::new());
     let batch = || lab.tool("ip").args(["-batch", "-"]);
     for (number, host) in hosts(lab) {
         let end = format!("m.{number}");
-        cables += &format!(
+        pairs += &format!(
             "link add {end} netns {} type veth peer name {DEVICE} netns {}\n",
             lab.plan.fabric, host.namespace
         );
         fabric += &point_to_point(CONTROLLER, address(number), &end);
     }
-    batch().input(cables).run()?;
+    batch().input(pairs).run()?;
     batch().input(fabric).within(&lab.fabric()).run()?;
     for (number, host) in hosts(lab) {
         let text = point_to_point(address(number), CONTROLLER, DEVICE);
@@ -64,7 +64,7 @@ fn lay_cables(lab: &Deployed) -> Result<(), LabError> {
     Ok(())
 }
 
-/// For `ip -batch`: one end of a cable. Not as `peer`: with arp_ignore the kernel answers no ARP for such an address.
+/// For `ip -batch`: one end of a pair. Not as `peer`: with arp_ignore the kernel answers no ARP for such an address.
 fn point_to_point(own: Ipv4Addr, other: Ipv4Addr, device: &str) -> String {
     format!(
         "link set {device} up\naddress add {own}/32 dev {device}\nroute add {other}/32 dev {device} src {own}\n"

@@ -122,10 +122,10 @@ mod tests {
         let scenario = Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}"));
         let network = scenario.blueprint().unwrap();
         assert!(network.hosts().is_empty());
-        let cable = network.links()[0];
-        assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 1)]);
-        assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [5_000_000, 6_000_000]);
-        assert_eq!(cable.states[0].unwrap().delay, Some(std::time::Duration::from_millis(5)));
+        let link = network.links()[0];
+        assert_eq!(link.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 1)]);
+        assert_eq!(link.states.map(|state| state.unwrap().capacity.0), [5_000_000, 6_000_000]);
+        assert_eq!(link.states[0].unwrap().delay, Some(std::time::Duration::from_millis(5)));
     }
 
     #[test]
@@ -136,9 +136,9 @@ mod tests {
         let network = Scenario::parse(text, "t.yaml").unwrap().blueprint().unwrap();
         assert_eq!(network.switches()[1].dpid, DatapathId(0x77));
         assert_eq!(network.switches()[1].position, Position::new(52.4, 4.9));
-        let cable = network.links()[0];
-        assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
-        assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);
+        let link = network.links()[0];
+        assert_eq!(link.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
+        assert_eq!(link.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);
         let [e0, e1] = network.hosts()[0].interfaces[..] else { panic!("{:?}", network.hosts()) };
         assert_eq!([e0, e1].map(|it| (it.end.switch, it.end.port.0)), [(0, 2), (1, 1)]);
         let rates = [e0, e1].map(|it| it.states.map(|state| state.capacity));

@@ -299,9 +299,9 @@ mod tests {
         let ways = steering.place(Time::ZERO, &network, (0, 15), 2).ways;
         let up = ways[0].forward[1];
         let graph = network.graph();
-        let cable =
+        let link =
             graph.edges().map(|edge| graph.link(edge)).find(|link| network.link_at(link.src) == Some(up));
-        let gone = [cable.unwrap().src, cable.unwrap().dst].into();
+        let gone = [link.unwrap().src, link.unwrap().dst].into();
         let moved = steering.repair(Time::ZERO, &network, &gone);
         assert_eq!((moved.len(), moved[0].transfer, moved[0].subflow), (1, 0, 0));
         assert!(!moved[0].way.forward.contains(&up));

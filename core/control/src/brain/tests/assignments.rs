@@ -165,8 +165,8 @@ fn paths_that_add_nothing_are_not_set_aside_and_the_answer_says_so() {
         capacities: capacities(&[(1, 2, 100), (2, 9, 100), (2, 3, 100), (3, 9, 100), (1, 9, 100)]),
         ..Settings::default()
     };
-    let cables = [(1, 2), (2, 9), (2, 3), (3, 9), (1, 9)];
-    let mut network = Network::start_with(settings, &cables, &[1, 9]);
+    let links = [(1, 2), (2, 9), (2, 3), (3, 9), (1, 9)];
+    let mut network = Network::start_with(settings, &links, &[1, 9]);
     let assignment = network.assign(claim("alice", 5));
     let paths: Vec<_> = assignment.paths.iter().map(|path| path.switches.clone()).collect();
     assert_eq!(paths, [switches(&[1, 9]), switches(&[1, 2, 9])]);

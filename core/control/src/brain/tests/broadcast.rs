@@ -123,9 +123,9 @@ fn frames_from_group_addresses_are_not_hosts() {
 
 #[test]
 fn an_announcement_in_a_large_network_reaches_every_other_host_once() {
-    let mut cables: Vec<_> = (2..=70).map(|leaf| (1, leaf)).collect();
-    cables.extend((2..70).map(|leaf| (leaf, leaf + 1)));
-    let mut network = Network::start(&cables, &[1, 20, 50]);
+    let mut links: Vec<_> = (2..=70).map(|leaf| (1, leaf)).collect();
+    links.extend((2..70).map(|leaf| (leaf, leaf + 1)));
+    let mut network = Network::start(&links, &[1, 20, 50]);
     network.advance(std::time::Duration::from_secs(3));
     network.announce(20);
     assert_eq!([1, 20, 50].map(|host| network.received(host).len()), [1, 0, 1]);

@@ -16,12 +16,12 @@ fn streams() -> [braid_types::FiveTuple; 2] {
 }
 
 /// Two streams on separate paths, and other traffic on the shortest.
-fn busy(cables: &[(u64, u64)]) -> Network {
-    busy_on(u32::MAX, cables)
+fn busy(links: &[(u64, u64)]) -> Network {
+    busy_on(u32::MAX, links)
 }
 
-fn busy_on(groups: u32, cables: &[(u64, u64)]) -> Network {
-    let mut network = Network::start_on(groups, Settings::default(), cables, &[1, 9]);
+fn busy_on(groups: u32, links: &[(u64, u64)]) -> Network {
+    let mut network = Network::start_on(groups, Settings::default(), links, &[1, 9]);
     open(&mut network, streams()[0]);
     add(&mut network, streams()[1]);
     ways(&mut network, tuple(ip(1), 7, ip(9)));
@@ -31,9 +31,9 @@ fn busy_on(groups: u32, cables: &[(u64, u64)]) -> Network {
 
 #[test]
 fn without_a_controller_packets_go_round_any_one_link() {
-    for cables in [&THREE_WAYS[..], &RING] {
-        for (a, b) in cables {
-            let mut network = busy(cables);
+    for links in [&THREE_WAYS[..], &RING] {
+        for (a, b) in links {
+            let mut network = busy(links);
             let before = streams().map(|stream| ways(&mut network, stream));
             network.kill();
             network.unplug(*a, *b);

@@ -23,7 +23,7 @@ const SEEDS: Range<u64> = 0..24;
 const ECMP_SEEDS: Range<u64> = 24..36;
 const FAULTS: usize = 12;
 
-type Cable = (u64, u64);
+type LinkEnds = (u64, u64);
 
 /// Marsaglia's xorshift, which gives the same numbers on every machine.
 struct Random(u64);
@@ -42,27 +42,27 @@ impl Random {
 }
 
 /// A spanning tree of the switches, and more links.
-fn cables(random: &mut Random) -> Vec<Cable> {
+fn links(random: &mut Random) -> Vec<LinkEnds> {
     let switches = 4 + random.below(6) as u64;
-    let mut cables: BTreeSet<Cable> =
+    let mut links: BTreeSet<LinkEnds> =
         (2..=switches).map(|it| (1 + random.below(it as usize - 1) as u64, it)).collect();
     for _ in 0..random.below(2 * switches as usize) {
         let (a, b) = (1 + random.below(switches as usize) as u64, 1 + random.below(switches as usize) as u64);
         if a != b {
-            cables.insert((a.min(b), a.max(b)));
+            links.insert((a.min(b), a.max(b)));
         }
     }
-    cables.into_iter().collect()
+    links.into_iter().collect()
 }
 
 struct Chaos {
     seed: u64,
     random: Random,
     network: Network,
-    cables: Vec<Cable>,
+    links: Vec<LinkEnds>,
     hosts: Vec<u64>,
     /// Broken links, and whether their switches have noticed.
-    broken: BTreeMap<Cable, bool>,
+    broken: BTreeMap<LinkEnds, bool>,
     log: Vec<String>,
     streams: u16,
 }
@@ -70,17 +70,17 @@ struct Chaos {
 impl Chaos {
     fn start(seed: u64, has_ecmp: bool) -> Self {
         let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let cables = cables(&mut random);
-        let last = cables.iter().map(|(_, b)| *b).max().unwrap_or(1);
+        let links = links(&mut random);
+        let last = links.iter().map(|(_, b)| *b).max().unwrap_or(1);
         let hosts = vec![1, 1 + last / 2, last];
         let groups = if random.below(4) == 0 { 0 } else { u32::MAX };
         let network = match has_ecmp {
-            true => Network::start_with_ecmp(groups > 0, Settings::default(), &cables, &hosts),
-            false => Network::start_on(groups, Settings::default(), &cables, &hosts),
+            true => Network::start_with_ecmp(groups > 0, Settings::default(), &links, &hosts),
+            false => Network::start_on(groups, Settings::default(), &links, &hosts),
         };
-        let log = vec![format!("{cables:?}, hosts at {hosts:?}, {groups} groups")];
+        let log = vec![format!("{links:?}, hosts at {hosts:?}, {groups} groups")];
         let mut chaos =
-            Self { seed, random, network, cables, hosts, broken: BTreeMap::new(), log, streams: 0 };
+            Self { seed, random, network, links, hosts, broken: BTreeMap::new(), log, streams: 0 };
         chaos.open_streams();
         chaos
     }
@@ -94,29 +94,29 @@ impl Chaos {
         }
     }
 
-    fn pairs(&self) -> Vec<Cable> {
+    fn pairs(&self) -> Vec<LinkEnds> {
         let all = self.hosts.iter().flat_map(|from| self.hosts.iter().map(move |to| (*from, *to)));
         all.filter(|(from, to)| from != to).collect()
     }
 
     fn fault(&mut self) {
-        let cable = self.random.of(&self.cables).expect("a cable");
+        let link = self.random.of(&self.far_ends).expect("a link");
         let switch = self.random.of(&self.network.numbers()).expect("a switch");
-        let what = match (self.random.below(8), self.broken.get(&cable).copied()) {
+        let what = match (self.random.below(8), self.broken.get(&link).copied()) {
             (0..=4, Some(_)) => {
-                self.broken.remove(&cable);
-                self.network.plug(cable.0, cable.1);
-                format!("{cable:?} is mended")
+                self.broken.remove(&link);
+                self.network.plug(link.0, link.1);
+                format!("{link:?} is mended")
             }
             (0..=3, None) => {
-                self.broken.insert(cable, true);
-                self.network.unplug(cable.0, cable.1);
-                format!("{cable:?} is cut")
+                self.broken.insert(link, true);
+                self.network.unplug(link.0, link.1);
+                format!("{link:?} is cut")
             }
             (4, None) => {
-                self.broken.insert(cable, false);
-                self.network.cut_silently(cable.0, cable.1);
-                format!("{cable:?} swallows everything")
+                self.broken.insert(link, false);
+                self.network.cut_silently(link.0, link.1);
+                format!("{link:?} swallows everything")
             }
             (5, _) => {
                 self.network.break_channel(switch);
@@ -142,7 +142,7 @@ impl Chaos {
     fn joined(&self, from: u64, to: u64) -> bool {
         let mut reached = BTreeSet::from([from]);
         loop {
-            let whole = self.cables.iter().filter(|cable| !self.broken.contains_key(cable));
+            let whole = self.far_ends.iter().filter(|link| !self.broken.contains_key(link));
             let ends = whole.flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
             let new: Vec<_> = ends.filter(|(a, b)| reached.contains(a) && !reached.contains(b)).collect();
             if new.is_empty() {
@@ -173,17 +173,17 @@ impl Chaos {
     /// Checks that a detectable link failure is bypassed before the controller reacts.
     fn check_failover(&mut self) {
         let whole: Vec<_> =
-            self.cables.iter().filter(|cable| !self.broken.contains_key(cable)).copied().collect();
-        let Some(cable) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_protected())
+            self.far_ends.iter().filter(|link| !self.broken.contains_key(link)).copied().collect();
+        let Some(link) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_protected())
         else {
             return;
         };
-        self.broken.insert(cable, true);
-        self.log.push(format!("{cable:?} is cut without a controller"));
+        self.broken.insert(link, true);
+        self.log.push(format!("{link:?} is cut without a controller"));
         self.network.kill();
-        self.network.unplug(cable.0, cable.1);
+        self.network.unplug(link.0, link.1);
         self.check();
-        self.network.plug(cable.0, cable.1);
+        self.network.plug(link.0, link.1);
         self.broken.clear();
         self.network.start_again();
         self.network.numbers().into_iter().for_each(|number| self.network.connect(number));

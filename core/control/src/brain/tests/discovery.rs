@@ -73,7 +73,7 @@ fn a_switch_that_leaves_takes_its_links_along() {
 }
 
 #[test]
-fn a_cable_that_leads_elsewhere_replaces_the_old_link() {
+fn a_link_that_leads_elsewhere_replaces_the_old_link() {
     let mut network = Network::start(&[(1, 2), (2, 3)], &[]);
     // A frame from 1 arrives at 3, as if the link from 1 had been moved there.
     let probe = LldpProbe { dpid: dpid(1), port: port(1, 2).port, sent_at: network.now };

@@ -63,8 +63,8 @@ fn broadcast_follows_the_links_that_are_left() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let mut frame = vec![0xff; 6];
     frame.extend([0, 0xaa, 0, 0, 0, 1, 0x88, 0xb5, 0, 0]);
-    for cable in [(1, 9), (1, 2)] {
-        network.unplug(cable.0, cable.1);
+    for link in [(1, 9), (1, 2)] {
+        network.unplug(link.0, link.1);
         network.advance(Duration::from_secs(1));
         network.send(1, &frame);
         assert_eq!(network.received(9).len(), 1);
@@ -104,8 +104,8 @@ fn streams_spread_again_when_a_link_is_back() {
     let streams = [1000, 1001].map(|port| tuple(ip(1), port, ip(9)));
     open(&mut network, streams[0]);
     add(&mut network, streams[1]);
-    for cable in [(1, 2), (1, 3)] {
-        network.unplug(cable.0, cable.1);
+    for link in [(1, 2), (1, 3)] {
+        network.unplug(link.0, link.1);
     }
     assert_eq!(streams.map(|stream| ways(&mut network, stream)[0].clone()), [[1, 9], [1, 9]]);
     network.plug(1, 3);

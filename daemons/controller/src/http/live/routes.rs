@@ -22,7 +22,7 @@ use crate::http::problem::{Asked, Problem};
 const EVENTS: usize = 256;
 
 #[derive(Clone)]
-struct Desk {
+struct LiveState {
     live: Live,
     door: Door,
 }
@@ -36,7 +36,7 @@ pub(in crate::http) fn routes(live: Live) -> OpenApiRouter {
         .routes(routes!(link_history))
         .routes(routes!(transfer_history))
         .routes(routes!(edge_history))
-        .with_state(Desk { live, door: Door::default() })
+        .with_state(LiveState { live, door: Door::default() })
 }
 
 /// Server-sent events: a snapshot, then deltas and events, for as long as the client reads.
@@ -44,9 +44,9 @@ pub(in crate::http) fn routes(live: Live) -> OpenApiRouter {
     get, path = "/api/v1/stream", params(("Last-Event-ID" = Option<String>, Header, description = "where it continues")),
     responses((status = 200, body = String, content_type = "text/event-stream"))
 )]
-async fn stream(Given(desk): Given<Desk>, headers: HeaderMap) -> Result<Watching, Problem> {
-    let place = desk.door.admit()?;
-    let mut live = desk.live.inner();
+async fn stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Watching, Problem> {
+    let place = state.door.admit()?;
+    let mut live = state.live.inner();
     let missed = match live.all.since(last_seen(&headers)) {
         Resumed::Missed(missed) => missed,
         Resumed::Anew => {
@@ -63,9 +63,9 @@ async fn stream(Given(desk): Given<Desk>, headers: HeaderMap) -> Result<Watching
     params(("Last-Event-ID" = Option<String>, Header, description = "where it continues")),
     responses((status = 200, body = String, content_type = "text/event-stream"))
 )]
-async fn event_stream(Given(desk): Given<Desk>, headers: HeaderMap) -> Result<Watching, Problem> {
-    let place = desk.door.admit()?;
-    let mut live = desk.live.inner();
+async fn event_stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Watching, Problem> {
+    let place = state.door.admit()?;
+    let mut live = state.live.inner();
     let missed = match live.told.since(last_seen(&headers)) {
         Resumed::Missed(missed) => missed,
         // Where it is, so that it can come back to here.
@@ -80,10 +80,13 @@ fn last_seen(headers: &HeaderMap) -> &str {
 
 /// Events, the latest last.
 #[utoipa::path(get, path = "/api/v1/events", params(EventsParameters), responses((status = 200, body = Events)))]
-async fn events(Given(desk): Given<Desk>, asked: Asked<EventsParameters>) -> Result<Json<Events>, Problem> {
+async fn events(
+    Given(state): Given<LiveState>,
+    asked: Asked<EventsParameters>,
+) -> Result<Json<Events>, Problem> {
     let Parameters(EventsParameters { limit, after }) = asked?;
     let limit = limit.map_or(EVENTS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let live = desk.live.inner();
+    let live = state.live.inner();
     let events = live.events.last(limit, after.unwrap_or(0)).into_iter().cloned().collect();
     let (last_event_id, now) = (live.told.last_id(), live.state.now());
     Ok(Json(Events { schema: Schema, now, last_event_id, events }))
@@ -95,14 +98,14 @@ async fn events(Given(desk): Given<Desk>, asked: Asked<EventsParameters>) -> Res
     responses((status = 200, body = LinkHistory))
 )]
 async fn link_history(
-    Given(desk): Given<Desk>,
+    Given(state): Given<LiveState>,
     port: Asked<PortParameters>,
     steps: Asked<StepsParameters>,
 ) -> Result<Json<LinkHistory>, Problem> {
     let (Parameters(PortParameters { dpid, port }), span) = (port?, span(steps?.0)?);
     let link = SwitchPort::new(dpid, port);
     let unknown = || Problem::not_found(format!("nothing was measured of a link that leaves {link}"));
-    desk.live.inner().history.link(link, span).map(Json).ok_or_else(unknown)
+    state.live.inner().history.link(link, span).map(Json).ok_or_else(unknown)
 }
 
 /// The rates of a transfer, step by step.
@@ -111,13 +114,13 @@ async fn link_history(
     responses((status = 200, body = TransferHistory))
 )]
 async fn transfer_history(
-    Given(desk): Given<Desk>,
+    Given(state): Given<LiveState>,
     transfer: Asked<TransferParameters>,
     steps: Asked<StepsParameters>,
 ) -> Result<Json<TransferHistory>, Problem> {
     let (Parameters(TransferParameters { id }), span) = (transfer?, span(steps?.0)?);
     let unknown = || Problem::not_found(format!("nothing was measured of a transfer {id}"));
-    desk.live.inner().history.transfer(TransferId(id), span).map(Json).ok_or_else(unknown)
+    state.live.inner().history.transfer(TransferId(id), span).map(Json).ok_or_else(unknown)
 }
 
 /// The telemetry of an edge, step by step.
@@ -126,13 +129,13 @@ async fn transfer_history(
     responses((status = 200, body = EdgeHistory))
 )]
 async fn edge_history(
-    Given(desk): Given<Desk>,
+    Given(state): Given<LiveState>,
     edge: Asked<EdgeParameters>,
     steps: Asked<StepsParameters>,
 ) -> Result<Json<EdgeHistory>, Problem> {
     let (Parameters(EdgeParameters { dpid }), span) = (edge?, span(steps?.0)?);
     let unknown = || Problem::not_found(format!("{dpid} is no edge"));
-    desk.live.inner().history.edge(dpid, span).map(Json).ok_or_else(unknown)
+    state.live.inner().history.edge(dpid, span).map(Json).ok_or_else(unknown)
 }
 
 fn span(StepsParameters { step_s, since }: StepsParameters) -> Result<Span, Problem> {

@@ -6,7 +6,7 @@ use serde_saphyr::{Location, Spanned};
 
 use super::super::file::{DirectionParameters, Link};
 use super::super::problem::Problems;
-use super::super::usual_queue;
+use super::super::topology::usual_queue;
 
 /// The smallest queue: two full frames, as a smaller one could block a single frame.
 const MIN_QUEUE_BYTES: u64 = 3_000;

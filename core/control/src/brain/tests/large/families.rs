@@ -21,13 +21,13 @@ fn comes_up_and_stays(mut network: Large) {
 }
 
 fn star(leaves: u64) -> Large {
-    let cables = (1..=leaves).map(|leaf| {
+    let links = (1..=leaves).map(|leaf| {
         [
             SwitchPort::new(DatapathId(1), PortNo(leaf as u32)),
             SwitchPort::new(DatapathId(leaf + 1), PortNo(1)),
         ]
     });
-    Large::wire(Settings::default(), [], cables)
+    Large::wire(Settings::default(), [], links)
 }
 
 #[test]

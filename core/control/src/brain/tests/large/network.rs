@@ -34,24 +34,24 @@ impl Large {
     /// The network of a blueprint, whose switches are not connected yet.
     pub(in crate::brain::tests) fn of(blueprint: &Blueprint, settings: Settings) -> Self {
         let place = |end: End| SwitchPort::new(blueprint.switches()[end.switch].dpid, end.port);
-        let cables = blueprint.links().iter().map(|link| link.ends.map(place));
+        let links = blueprint.links().iter().map(|link| link.ends.map(place));
         let dpids = blueprint.switches().iter().map(|switch| switch.dpid);
-        let mut network = Self::wire(settings, dpids, cables);
+        let mut network = Self::wire(settings, dpids, links);
         for at in network.host_ports(blueprint) {
             network.ports.entry(at.dpid).or_default().push(at.port);
         }
         network
     }
 
-    /// A network of these cables.
+    /// A network of these links.
     pub(in crate::brain::tests) fn wire(
         settings: Settings,
         dpids: impl IntoIterator<Item = DatapathId>,
-        cables: impl IntoIterator<Item = [SwitchPort; 2]>,
+        links: impl IntoIterator<Item = [SwitchPort; 2]>,
     ) -> Self {
         let mut ports: BTreeMap<_, Vec<_>> = dpids.into_iter().map(|dpid| (dpid, Vec::new())).collect();
         let mut peers = BTreeMap::new();
-        for [a, b] in cables {
+        for [a, b] in links {
             peers.extend([(a, b), (b, a)]);
             for end in [a, b] {
                 ports.entry(end.dpid).or_default().push(end.port);

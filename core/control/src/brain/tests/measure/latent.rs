@@ -56,7 +56,7 @@ pub(super) struct Latent {
     sequence: u64,
     coming: BTreeMap<(Time, u64), Event<'static>>,
     channels: BTreeMap<DatapathId, Channel>,
-    cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
+    far_ends: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
     /// The capacity of limited links, and when each is idle again.
     rates: BTreeMap<SwitchPort, (BitsPerSec, Time)>,
     traffic: BTreeMap<SwitchPort, Vec<Traffic>>,
@@ -67,7 +67,7 @@ pub(super) struct Latent {
 impl Latent {
     /// Switches 1, 2, … with these connections, and links with these delays. Port `b` of switch `a` leads to
     /// switch `b`.
-    pub(super) fn new(settings: Settings, channels: &[Channel], cables: &[(u64, u64, Duration)]) -> Self {
+    pub(super) fn new(settings: Settings, channels: &[Channel], links: &[(u64, u64, Duration)]) -> Self {
         let mut network = Self {
             brain: Brain::new(settings),
             now: Time::from_millis(1_000),
@@ -81,12 +81,12 @@ impl Latent {
             sequence: 0,
             coming: BTreeMap::new(),
             channels: (1..).map(DatapathId).zip(channels.iter().copied()).collect(),
-            cables: BTreeMap::new(),
+            far_ends: BTreeMap::new(),
             rates: BTreeMap::new(),
             traffic: BTreeMap::new(),
             started: BTreeMap::new(),
         };
-        cables.iter().for_each(|(a, b, delay)| network.set_delay(*a, *b, *delay));
+        links.iter().for_each(|(a, b, delay)| network.set_delay(*a, *b, *delay));
         let switches: Vec<_> = network.channels.keys().copied().collect();
         for dpid in switches {
             network.started.insert(dpid, network.now);
@@ -118,8 +118,8 @@ impl Latent {
     /// Sets the delay of both directions of a link.
     pub(super) fn set_delay(&mut self, a: u64, b: u64, delay: Duration) {
         let ends = [super::port(a, b), super::port(b, a)];
-        self.cables.insert(ends[0], (ends[1], delay));
-        self.cables.insert(ends[1], (ends[0], delay));
+        self.far_ends.insert(ends[0], (ends[1], delay));
+        self.far_ends.insert(ends[1], (ends[0], delay));
     }
 
     /// From now on, `a` sends packets to `b` at this rate, and this share of them is lost.
@@ -171,7 +171,7 @@ impl Latent {
         match command {
             Command::Send { target: Target::Port(port), frame, .. } => {
                 let (from, frame) = (SwitchPort::new(dpid, *port), batch.frame(frame));
-                let Some((to, delay)) = self.cables.get(&from).copied() else { return };
+                let Some((to, delay)) = self.far_ends.get(&from).copied() else { return };
                 let sent = self.sent_when_free(done, from, frame);
                 self.send_up(sent + delay, to, frame);
             }
@@ -224,7 +224,7 @@ impl Latent {
 
     fn count(&self, at: SwitchPort, now: Time) -> PortCounters {
         let since = self.started[&at.dpid];
-        let (from, delay) = self.cables[&at];
+        let (from, delay) = self.far_ends[&at];
         let between = |src, since, until, kept| self.sent(src, until, kept) - self.sent(src, since, kept);
         let out = between(at, since, now, false);
         let lost_or_not = between(from, since - delay, now - delay, true);
@@ -265,7 +265,7 @@ impl Latent {
     }
 
     fn ports(&self, dpid: DatapathId) -> Vec<SwitchPort> {
-        self.cables.keys().filter(|at| at.dpid == dpid).copied().collect()
+        self.far_ends.keys().filter(|at| at.dpid == dpid).copied().collect()
     }
 
     /// The delay of a message; three of ten have extra delay.

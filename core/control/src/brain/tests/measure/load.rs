@@ -75,8 +75,8 @@ fn counters_that_start_anew_give_no_false_load() {
 #[test]
 fn counters_may_come_in_parts() {
     let channels = [Channel { down: millis(1), up: millis(1) }; 3];
-    let cables = [(1, 2, millis(1)), (2, 3, millis(1)), (3, 1, millis(1))];
-    let mut network = Latent::new(Settings::default(), &channels, &cables);
+    let links = [(1, 2, millis(1)), (2, 3, millis(1)), (3, 1, millis(1))];
+    let mut network = Latent::new(Settings::default(), &channels, &links);
     network.in_parts = true;
     network.send(2, 1, RATE, 0.0);
     network.send(2, 3, RATE * 2.0, 0.0);

@@ -16,11 +16,11 @@ use crate::settings::Settings;
 
 const CHANNELS: [Channel; 3] = [Channel { down: millis(1), up: millis(1) }; 3];
 /// The indirect path has less delay than the direct one.
-const CABLES: [(u64, u64, Duration); 3] = [(1, 3, millis(20)), (1, 2, millis(5)), (2, 3, millis(5))];
+const LINKS: [(u64, u64, Duration); 3] = [(1, 3, millis(20)), (1, 2, millis(5)), (2, 3, millis(5))];
 const LONG: Duration = Duration::from_secs(30);
 
 fn measured(settings: Settings) -> Latent {
-    let mut network = Latent::new(settings, &CHANNELS, &CABLES);
+    let mut network = Latent::new(settings, &CHANNELS, &LINKS);
     network.run(LONG);
     network
 }

@@ -128,7 +128,7 @@ impl Network {
                 Output::Port(port, frame) => {
                     let from = SwitchPort::new(dpid, port);
                     if !self.cut.contains(&from) {
-                        self.flying.push_back((self.cables[&from], frame, way.to_vec()));
+                        self.flying.push_back((self.far_ends[&from], frame, way.to_vec()));
                     }
                 }
             }

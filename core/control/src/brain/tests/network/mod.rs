@@ -58,7 +58,7 @@ pub(super) struct Network {
     with_host: BTreeSet<DatapathId>,
     /// Switches that identify as edges.
     edges: BTreeSet<DatapathId>,
-    cables: BTreeMap<SwitchPort, SwitchPort>,
+    far_ends: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
     unplugged: BTreeSet<SwitchPort>,
     /// Frames that reached a host port, and the switches that each passed.
@@ -103,25 +103,25 @@ pub(super) fn tuple(src: IpAddr, src_port: u16, dst: IpAddr) -> FiveTuple {
 
 impl Network {
     /// Switches joined by links, a host at each switch in `hosts`, everything discovered.
-    pub(super) fn start(cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        Self::start_with(Settings::default(), cables, hosts)
+    pub(super) fn start(links: &[(u64, u64)], hosts: &[u64]) -> Self {
+        Self::start_with(Settings::default(), links, hosts)
     }
 
-    pub(super) fn start_with(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        Self::start_on(u32::MAX, settings, cables, hosts)
+    pub(super) fn start_with(settings: Settings, links: &[(u64, u64)], hosts: &[u64]) -> Self {
+        Self::start_on(u32::MAX, settings, links, hosts)
     }
 
     /// A network whose switches support this many fast-failover groups.
-    pub(super) fn start_on(groups: u32, settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        let mut network = Self { failover_groups: groups, ..Self::wire(settings, cables) };
+    pub(super) fn start_on(groups: u32, settings: Settings, links: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self { failover_groups: groups, ..Self::wire(settings, links) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
         network.bring_up(hosts);
         network
     }
 
     /// A network where the switches with hosts are edges.
-    pub(super) fn start_with_edges(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        let mut network = Self { failover_groups: u32::MAX, ..Self::wire(settings, cables) };
+    pub(super) fn start_with_edges(settings: Settings, links: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self { failover_groups: u32::MAX, ..Self::wire(settings, links) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
         network.edges = network.with_host.clone();
         network.bring_up(hosts);
@@ -132,11 +132,11 @@ impl Network {
     pub(super) fn start_with_ecmp(
         is_protected: bool,
         settings: Settings,
-        cables: &[(u64, u64)],
+        links: &[(u64, u64)],
         hosts: &[u64],
     ) -> Self {
         let failover_groups = if is_protected { u32::MAX } else { 0 };
-        let mut network = Self { failover_groups, select_groups: u32::MAX, ..Self::wire(settings, cables) };
+        let mut network = Self { failover_groups, select_groups: u32::MAX, ..Self::wire(settings, links) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
         network.bring_up(hosts);
         network
@@ -150,7 +150,7 @@ impl Network {
         hosts.iter().for_each(|host| self.announce(*host));
     }
 
-    fn wire(settings: Settings, cables: &[(u64, u64)]) -> Self {
+    fn wire(settings: Settings, links: &[(u64, u64)]) -> Self {
         let mut network = Self {
             brain: Brain::new(settings),
             now: Time::from_millis(1),
@@ -169,15 +169,15 @@ impl Network {
             dead: false,
             with_host: BTreeSet::new(),
             edges: BTreeSet::new(),
-            cables: BTreeMap::new(),
+            far_ends: BTreeMap::new(),
             cut: BTreeSet::new(),
             unplugged: BTreeSet::new(),
             arrived: BTreeMap::new(),
             flying: VecDeque::new(),
         };
-        for (a, b) in cables {
-            network.cables.insert(port(*a, *b), port(*b, *a));
-            network.cables.insert(port(*b, *a), port(*a, *b));
+        for (a, b) in links {
+            network.far_ends.insert(port(*a, *b), port(*b, *a));
+            network.far_ends.insert(port(*b, *a), port(*a, *b));
             network.switches.entry(dpid(*a)).or_default();
             network.switches.entry(dpid(*b)).or_default();
         }
@@ -212,7 +212,8 @@ impl Network {
         let dpid = dpid(number);
         let with_host = self.with_host.contains(&dpid);
         let found = Some(self.switches[&dpid].found());
-        let mut numbers: Vec<_> = self.cables.keys().filter(|at| at.dpid == dpid).map(|at| at.port).collect();
+        let mut numbers: Vec<_> =
+            self.far_ends.keys().filter(|at| at.dpid == dpid).map(|at| at.port).collect();
         numbers.extend(with_host.then_some(HOST_PORT));
         let up = |port: &PortNo| !self.unplugged.contains(&SwitchPort::new(dpid, *port));
         let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();

@@ -1,43 +1,49 @@
-//! Sequence numbers of tunnelled flows, in a bounded table.
+//! Sequence numbers of the flows in a tunnel, in a bounded table.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 use braid_types::Index;
-
-use super::Numbered;
-use crate::packets::key::Key;
 
 /// Flows that are numbered at once, at most; both are powers of two.
 const FLOWS: usize = 4_096;
 /// Flows that fall on one set and have places of their own there.
 const PLACES: usize = 8;
 
-/// The next number of each flow. Where more than [`PLACES`] flows fall on one set, the one that was silent longest loses its place: it
-/// begins anew later, with another key, so that whoever puts them in order mistakes none for the other.
-#[derive(Debug, Default)]
-pub(crate) struct Numbers {
+/// Which packet of which flow: the flow's key, and a number that grows by one from packet to packet, and wraps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Numbered {
+    /// The key.
+    pub key: u32,
+    /// The number.
+    pub number: u32,
+}
+
+/// The next number of each flow, for at most 4,096 flows `F`. A flow that loses its place, as the one of its set that was silent
+/// longest, begins anew with another key, so that whoever puts the packets in order mistakes none for another.
+#[derive(Debug)]
+pub struct FlowNumbers<F> {
     // Invariant: empty, or `FLOWS` of them.
-    flows: Vec<Option<Known>>,
+    flows: Vec<Option<Known<F>>>,
     last_key: u32,
     /// Packets that were numbered; what counts the time here.
     packets: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    flow: Key,
+struct Known<F> {
+    flow: F,
     last: Numbered,
     used: u64,
 }
 
-impl Numbers {
-    /// Begins with keys that no earlier one had lately.
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self { flows: Vec::new(), last_key: seed as u32, packets: 0 }
+impl<F: Copy + Eq + Hash> FlowNumbers<F> {
+    /// `seed` keeps the keys apart from those of an earlier start.
+    pub const fn new(seed: u32) -> Self {
+        Self { flows: Vec::new(), last_key: seed, packets: 0 }
     }
 
-    /// The number of the next packet of `flow`: addresses, protocol and ports.
-    pub(crate) fn next(&mut self, flow: &Key) -> Numbered {
+    /// The number of the next packet of `flow`.
+    pub fn next(&mut self, flow: &F) -> Numbered {
         if self.flows.is_empty() {
             self.flows.resize(FLOWS, None);
         }
@@ -45,7 +51,7 @@ impl Numbers {
         let used = self.packets;
         let first = set_of(flow) * PLACES;
         let Some(set) = self.flows.get_mut(first..first + PLACES) else {
-            return Numbered { key: 0, number: 0 };
+            return Numbered::default();
         };
         if let Some(known) = set.iter_mut().flatten().find(|known| known.flow == *flow) {
             known.last.number = known.last.number.wrapping_add(1);
@@ -60,35 +66,31 @@ impl Numbers {
     }
 }
 
-fn set_of(flow: &Key) -> usize {
-    Index::<Key, ()>::default().hasher().hash_one(flow) as usize & (FLOWS / PLACES - 1)
+fn set_of<F: Eq + Hash>(flow: &F) -> usize {
+    Index::<F, ()>::default().hasher().hash_one(flow) as usize & (FLOWS / PLACES - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn flow(number: u64) -> Key {
-        Key([number; crate::packets::key::WORDS])
-    }
-
     #[test]
     fn each_flow_counts_for_itself_and_begins_anew_under_another_key() {
-        let mut numbers = Numbers::new(7);
-        let [a, b] = [numbers.next(&flow(1)), numbers.next(&flow(2))];
+        let mut numbers = FlowNumbers::new(7);
+        let [a, b] = [numbers.next(&1_u64), numbers.next(&2)];
         assert_eq!((a.number, b.number), (0, 0));
         assert_ne!(a.key, b.key);
-        assert_eq!(numbers.next(&flow(1)), Numbered { number: 1, ..a });
-        (3..50_000).for_each(|number| assert_eq!(numbers.next(&flow(number)).number, 0));
+        assert_eq!(numbers.next(&1_u64), Numbered { number: 1, ..a });
+        (3..50_000).for_each(|number| assert_eq!(numbers.next(&number).number, 0));
         assert_eq!(numbers.flows.len(), FLOWS);
-        let again = numbers.next(&flow(1));
+        let again = numbers.next(&1_u64);
         assert!(again.number == 0 && again.key != a.key);
     }
 
     #[test]
     fn flows_that_fall_on_one_set_keep_their_numbers_while_others_come_and_go() {
-        let mut numbers = Numbers::new(7);
-        let mut together = (0..).map(flow).filter(|it| set_of(it) == set_of(&flow(0)));
+        let mut numbers = FlowNumbers::new(7);
+        let mut together = (0_u64..).filter(|it| set_of(it) == set_of(&0_u64));
         let live: Vec<_> = together.by_ref().take(PLACES - 1).collect();
         let keys: Vec<_> = live.iter().map(|flow| numbers.next(flow).key).collect();
         for (round, short) in (1..200).zip(together) {

@@ -1,0 +1,55 @@
+//! What a scenario expects of what was measured.
+
+use serde::{Deserialize, Serialize};
+
+use super::values::{Aggregate, Metric, Mode, Tool};
+
+/// An expectation about settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// Its name.
+    pub name: String,
+    /// The value; for rates the mean of all runs.
+    pub value: Metric,
+    /// Selects settings of this mode.
+    pub mode: Option<Mode>,
+    /// Selects settings of this tool.
+    pub tool: Option<Tool>,
+    /// Selects settings of this length.
+    pub bytes: Option<u64>,
+    /// Selects settings of this variant.
+    pub variant: Option<String>,
+    /// Selects settings in which this host sends.
+    pub from: Option<String>,
+    /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
+    /// if that variant has it.
+    pub relative_to: Option<String>,
+    /// The value is divided by that of this mode in the same variant, direction and number of streams.
+    pub relative_to_mode: Option<Mode>,
+    /// Whether the limit depends on the machine: where others take its processors, emulated links carry less.
+    pub needs_quiet_machine: bool,
+    /// Whether all settings must keep the limit, or one.
+    pub of: Aggregate,
+    /// The limit of the value.
+    pub limit: Limit,
+}
+
+/// A limit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// At or above.
+    AtLeast(f64),
+    /// At or below.
+    AtMost(f64),
+}
+
+impl Limit {
+    /// Whether `value` keeps the limit.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => value >= limit,
+            Self::AtMost(limit) => value <= limit,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The traffic of a scenario, its variants, and what happens meanwhile.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use braid_assign::Distribution;
+use braid_link_model::Change;
+use braid_types::BitsPerSec;
+use serde::{Deserialize, Serialize};
+
+use super::values::{Agents, EndpointFlag, Mode, Packets, Protocol, Work};
+
+/// The traffic: every mode in every direction, one after the other or all directions at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// The tools and lengths, each in turn; at least one.
+    pub works: Vec<Work>,
+    /// The modes; at least one.
+    pub modes: Vec<Mode>,
+    /// The directions; at least one.
+    pub directions: Vec<Direction>,
+    /// Whether all directions run at the same time.
+    pub simultaneous: bool,
+    /// The duration of each transfer; for tools with lengths, the time limit.
+    pub duration: Duration,
+    /// The time before the measurement.
+    pub warm_up: Duration,
+    /// Numbers of parallel connections, each in turn; at least one.
+    pub streams: Vec<u16>,
+    /// The number of repetitions; at least one.
+    pub repeat: u16,
+    /// The cross traffic during every transfer.
+    pub background: Vec<Background>,
+    /// The assignment of announced connections; for [`Tool::Gridftp`](super::Tool::Gridftp).
+    pub assign: Option<Assign>,
+}
+
+/// Paths assigned to each transfer for its connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Assign {
+    /// The maximum number of paths.
+    pub paths: u8,
+    /// How connections are distributed over them.
+    pub distribution: Distribution,
+}
+
+/// Cross traffic during every transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// The sender and the receiver.
+    pub direction: Direction,
+    /// Parallel connections; at least one.
+    pub streams: u16,
+    /// The maximum total rate; `None`: unlimited.
+    pub rate: Option<BitsPerSec>,
+    /// Plain TCP, or UDP at a rate.
+    pub protocol: Protocol,
+    /// Its start after that of the transfer; `None`: before the transfer.
+    pub after: Option<Duration>,
+}
+
+/// One of the compared ways to run the scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Unique.
+    pub name: String,
+    /// Options of `braid controller run` without hyphens, with their values.
+    pub controller: BTreeMap<String, String>,
+    /// The text of its policy file, if it has one.
+    pub policy: Option<String>,
+    /// Fixed rules instead of a controller, in the syntax of `ovs-ofctl(8)`, by switch name.
+    pub rules: BTreeMap<String, Vec<String>>,
+    /// Modes, if not all of [`Traffic::modes`].
+    pub modes: Option<Vec<Mode>>,
+    /// Numbers of streams, if not all of [`Traffic::streams`].
+    pub streams: Option<Vec<u16>>,
+    /// Overrides [`Traffic::assign`].
+    pub assign: Option<Assign>,
+    /// [`Mptcp::subflows`](super::Mptcp::subflows) of every host that uses it.
+    pub subflows: Option<u8>,
+    /// [`Mptcp::accept_addresses`](super::Mptcp::accept_addresses) of every host that uses it.
+    pub accept_addresses: Option<u8>,
+    /// [`Endpoint::flags`](super::Endpoint::flags) of every endpoint of every host.
+    pub endpoint_flags: Option<Vec<EndpointFlag>>,
+    /// [`Host::congestion_control`](super::Host::congestion_control) of every host that has one.
+    pub congestion_control: Option<String>,
+    /// The agents on hosts that use MPTCP.
+    pub agents: Agents,
+}
+
+/// A direction of traffic, from the host that connects and sends to the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Direction {
+    /// The sender: an index in [`Topology::hosts`](super::Topology::hosts).
+    pub from: usize,
+    /// The receiver: an index in [`Topology::hosts`](super::Topology::hosts).
+    pub to: usize,
+    /// The sender's address of the first subflow.
+    pub source: IpAddr,
+    /// The receiver's address of the first subflow.
+    pub destination: IpAddr,
+}
+
+/// A link event during every transfer. Afterwards the link is restored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The time after the start of the transfer.
+    pub at: Duration,
+    /// An index in [`Topology::links`](super::Topology::links).
+    pub link: usize,
+    /// The action.
+    pub action: LinkAction,
+}
+
+/// An action on a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkAction {
+    /// Both ends lose their carrier.
+    Cut,
+    /// Both ends regain their carrier.
+    Restore,
+    /// Changes of both directions, the one from the first end first.
+    Set(Box<[Change; 2]>),
+}
+
+/// A capture of a host's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// An index in [`Topology::hosts`](super::Topology::hosts).
+    pub host: usize,
+    /// The captured packets.
+    pub packets: Packets,
+}
