@@ -250,7 +250,8 @@ impl Controller {
             notices,
             openflow_tls: self.openflow_tls.clone(),
         };
-        tasks.spawn("answers", http::answer(engine.clone(), http.start(tasks)?));
+        let questions = http.start(tasks)?;
+        tasks.spawn("answers", http::answer(engine.clone(), questions));
         if let Some(tls) = self.openflow_tls.clone() {
             tasks.spawn("certificates", openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
         }

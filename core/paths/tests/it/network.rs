@@ -73,8 +73,8 @@ pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
 /// own switch, with costs from 0 on that differ by direction, and barred directions.
 pub(crate) fn networks_of(switches: usize, links: usize) -> impl Strategy<Value = Vec<Link>> {
     let cost = || prop_oneof![4 => 0..4_u32, 4 => 4..40_u32, 1 => Just(BARRED)];
-    let link = (0..switches, 0..switches, cost(), prop::option::weighted(0.8, cost()));
-    prop::collection::vec(link, 0..links).prop_map(|links| {
+    let drawn = (0..switches, 0..switches, cost(), prop::option::weighted(0.8, cost()));
+    prop::collection::vec(drawn, 0..links).prop_map(|links| {
         let numbered = links.into_iter().zip(1..);
         let links = numbered.flat_map(|((from, to, forth, back), number)| {
             let link = link(number, from, to, [forth, back.unwrap_or(BARRED)]);

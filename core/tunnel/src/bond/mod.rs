@@ -296,7 +296,7 @@ impl Bond {
         &mut self,
         now: Time,
         packet: &[u8],
-        flow: &flow::Flow,
+        flow: &Flow,
         max_content: impl Fn(u8) -> Option<usize>,
     ) -> bool {
         let size = u32::try_from(packet.len()).unwrap_or(u32::MAX);

@@ -59,8 +59,8 @@ fn written(blueprint: &Blueprint, generate: &Spanned<Generate>) -> Topology {
             links.push(link(generate, [end, name(interface.end.switch)], at));
         }
     }
-    let links = blueprint.links().iter().map(|link| link.ends.map(|end| name(end.switch)));
-    links.extend(links.map(|ends| link(generate, ends, at)));
+    let between = blueprint.links().iter().map(|link| link.ends.map(|end| name(end.switch)));
+    links.extend(between.map(|ends| link(generate, ends, at)));
     let hosts = blueprint.hosts().iter().enumerate();
     let hosts = hosts.map(|(index, host)| self::host(index, &host.name, host.interfaces.len(), generate, at));
     let switches =

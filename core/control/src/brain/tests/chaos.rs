@@ -100,7 +100,7 @@ impl Chaos {
     }
 
     fn fault(&mut self) {
-        let link = self.random.of(&self.far_ends).expect("a link");
+        let link = self.random.of(&self.links).expect("a link");
         let switch = self.random.of(&self.network.numbers()).expect("a switch");
         let what = match (self.random.below(8), self.broken.get(&link).copied()) {
             (0..=4, Some(_)) => {
@@ -142,7 +142,7 @@ impl Chaos {
     fn joined(&self, from: u64, to: u64) -> bool {
         let mut reached = BTreeSet::from([from]);
         loop {
-            let whole = self.far_ends.iter().filter(|link| !self.broken.contains_key(link));
+            let whole = self.links.iter().filter(|link| !self.broken.contains_key(link));
             let ends = whole.flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
             let new: Vec<_> = ends.filter(|(a, b)| reached.contains(a) && !reached.contains(b)).collect();
             if new.is_empty() {
@@ -173,7 +173,7 @@ impl Chaos {
     /// Checks that a detectable link failure is bypassed before the controller reacts.
     fn check_failover(&mut self) {
         let whole: Vec<_> =
-            self.far_ends.iter().filter(|link| !self.broken.contains_key(link)).copied().collect();
+            self.links.iter().filter(|link| !self.broken.contains_key(link)).copied().collect();
         let Some(link) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_protected())
         else {
             return;
