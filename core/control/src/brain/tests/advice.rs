@@ -1,6 +1,6 @@
 //! Advice: hosts ask which subflows to open.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -155,6 +155,24 @@ fn the_answer_waits_until_no_packet_goes_by_what_was_there_before() {
     assert!(
         answer(&network, ticket).is_some_and(|advice| advice.as_ref().is_ok_and(|it| it.subflows.len() == 2))
     );
+}
+
+#[test]
+fn switches_that_are_slow_to_confirm_get_as_long_again_to_apply() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    network.late = Some(BTreeMap::new());
+    let ticket = put(&mut network, &from_1_to_9(), Asker::Trusted);
+    let took = Duration::from_millis(200);
+    network.advance(took);
+    while !network.is_quiet() {
+        network.act_late(0);
+        network.apply_late();
+    }
+    assert_eq!(answer(&network, ticket), None, "every switch has confirmed, but only now");
+    assert_eq!(network.brain.wake_at(), Some(network.now + took));
+    network.advance(took);
+    assert!(answer(&network, ticket).is_some_and(Result::is_ok));
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub(crate) struct Advising {
 #[derive(Debug)]
 struct Waiting {
     transfer: TransferId,
+    since: Time,
     /// The latest time of the answer.
     until: Time,
     /// Whether all switches have confirmed, so that only the grace time remains.
@@ -98,7 +99,8 @@ impl Requests {
 
     /// Switches have confirmed the rules of a subflow.
     ///
-    /// They may still apply the old rules for a moment, so the host is answered after the grace time.
+    /// They may still apply the old rules for a moment, so the host is answered after the grace time. Switches that took longer
+    /// than that to confirm have much to do, and get as long again.
     pub(in crate::requests) fn on_subflow_written(
         &mut self,
         on: &mut RequestDeps<'_>,
@@ -109,7 +111,9 @@ impl Requests {
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
             waiting.is_settled = true;
-            self.advising.settled.insert((on.deps.cx.now + on.deps.cx.settings.barrier_grace, ticket));
+            let now = on.deps.cx.now;
+            let grace = on.deps.cx.settings.barrier_grace.max(now.since(waiting.since));
+            self.advising.settled.insert((waiting.until.min(now + grace), ticket));
         }
     }
 
@@ -145,9 +149,10 @@ impl Requests {
         let named = self.working(on, request);
         self.end_unwanted(on, transfer, request, &named);
         let ask_again_after = if request.failed.is_empty() { ADVICE_INTERVAL_S } else { ADVICE_RETRY_S };
-        let until = on.deps.cx.now + on.deps.cx.settings.advice_timeout;
+        let since = on.deps.cx.now;
+        let until = since + on.deps.cx.settings.advice_timeout;
         let (unconfirmed, is_settled) = (BTreeSet::new(), false);
-        let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
+        let waiting = Waiting { transfer, since, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
         self.choose_subflows(on, ticket, request);
         // A stream that found no room has ended already: the answer does not wait for it.
