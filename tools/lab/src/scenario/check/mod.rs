@@ -3,6 +3,7 @@
 mod captures;
 mod directions;
 mod events;
+mod expectations;
 mod hosts;
 mod links;
 mod names;
@@ -33,7 +34,7 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let variants = variants::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);
     let captures = captures::check(file, &topology, &mut problems);
-    let expect = traffic::expectations(file, &mut problems);
+    let expect = expectations::check(file, &mut problems);
     let (name, description) = (file.scenario.value.clone(), file.description.trim().to_owned());
     problems.into_result(Scenario {
         name,
