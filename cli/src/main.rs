@@ -63,6 +63,9 @@ enum Command {
     /// Measure the papers' figures, store them, and show them beside the papers'
     #[command(subcommand)]
     Results(commands::results::Command),
+    /// Show a cluster of controllers, and hand leadership over
+    #[command(subcommand)]
+    Cluster(commands::cluster::Command),
     /// List the switches connected to a controller
     Switches(commands::switches::Args),
     /// List the directed links between switches with their measurements
@@ -140,6 +143,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Lab(command) => commands::lab::execute(command),
         Command::Sim(command) => commands::sim::execute(command),
         Command::Results(command) => commands::results::execute(command),
+        Command::Cluster(command) => commands::cluster::execute(&command),
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
         Command::Alarms(args) => commands::alarms::execute(&args),

@@ -84,9 +84,15 @@ class Member:
         self.lab.running.append(self.process)
         assert self.process.stdout.readline(), f"member {self.name} does not start"
 
+    def ask(self, *words):
+        url = f"http://127.0.0.1:{self.port}"
+        return json.loads(self.lab.ovs(self.lab.braid, *words, "--json", "--controller", url))
+
     def roles(self):
-        words = [self.lab.braid, "switches", "--json", "--controller", f"http://127.0.0.1:{self.port}"]
-        return [switch["role"] for switch in json.loads(self.lab.ovs(*words))["switches"]]
+        return [switch["role"] for switch in self.ask("switches")["switches"]]
+
+    def hand_over(self):
+        return self.ask("cluster", "hand-over")["to"]
 
 
 class Watch:
@@ -189,6 +195,15 @@ class Check:
         self.expect(f"{what}: the new leader stays", self.watch.master() == new)
         self.expect(f"{what}: the old one is slave", set(leader.roles()) <= {"slave"})
 
+    def agree(self):
+        """Every member names the same leader and knows all members."""
+        leader = self.settle()
+        seen = [member.ask("cluster", "status") for member in self.members.values()]
+        self.expect("all members name the leader", {it["leader"] for it in seen} == {leader.name})
+        names = [[member["name"] for member in it["members"]] for it in seen]
+        self.expect("all members know each other", all(it == MEMBERS for it in names))
+        self.expect("etcd answers all members", all(it["store_answers"] for it in seen))
+
     def stays(self, what, action):
         leader = self.settle()
         before = self.rules()
@@ -231,6 +246,8 @@ def run(lab, etcd, log, trials):
             lambda leader: os.kill(leader.process.pid, signal.SIGSTOP),
             lambda leader: os.kill(leader.process.pid, signal.SIGCONT),
         )
+        check.replace("hand-over", Member.hand_over, lambda leader: None)
+    check.agree()
     leader = check.stays("etcd stopped", lambda: (etcd.stop(), time.sleep(10)))
     check.expect("etcd stopped: the leader goes on", check.watch.master() == leader.name)
     leader = check.stays("etcd started again", lambda: (etcd.start(), time.sleep(5)))

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use braid_api::{
-    Advice, AdviceRequest, Assigned, Assignment, Connection, Done, Ended, NewAssignment, Placed,
-    PlacedStream, PortParameters, Requester, TakeOver,
+    Advice, AdviceRequest, Assigned, Assignment, Cluster, Connection, Done, Ended, HandOver, NewAssignment,
+    NewLeader, Placed, PlacedStream, PortParameters, Requester, TakeOver,
 };
 
 use crate::{Client, Error};
@@ -22,6 +22,16 @@ impl Client {
     /// Claims the role of master of every connected switch.
     pub fn take_over(&self) -> Result<TakeOver, Error> {
         self.parse(&self.send("POST", "/api/v1/switches/take-over", "")?)
+    }
+
+    /// The cluster that the controller is a member of, as it sees it.
+    pub fn cluster(&self) -> Result<Cluster, Error> {
+        self.get("cluster", &())
+    }
+
+    /// Asks the leader of a cluster to hand over to a standby.
+    pub fn hand_over(&self, wanted: &NewLeader) -> Result<HandOver, Error> {
+        self.submit("POST", "cluster/hand-over", wanted)
     }
 
     /// Replaces the policy by the text of a policy file; the answer as text.

@@ -19,6 +19,7 @@
 mod advice;
 mod alarms;
 mod assignments;
+mod cluster;
 mod document;
 mod edges;
 mod events;
@@ -37,6 +38,7 @@ mod transfers;
 pub use advice::*;
 pub use alarms::*;
 pub use assignments::*;
+pub use cluster::*;
 pub use document::*;
 pub use edges::*;
 pub use events::*;

@@ -103,6 +103,13 @@ fn requests_and_answers_read_back_as_they_were_written() {
         &json!({ "src": "::1", "src_port": 1, "dst": "::2", "dst_port": 2, "owner": "me" }),
     );
     round_trip::<Requester>(&json!({}));
+    round_trip::<NewLeader>(&json!({ "to": "b" }));
+    round_trip::<HandOver>(&json!({ "schema": "braid/v1", "to": "b" }));
+    round_trip::<Cluster>(&json!({
+        "schema": "braid/v1", "now": 7, "name": "default", "member": "a", "leader": "a", "term": 9, "newest_term": 9,
+        "store_answers": true,
+        "members": [{ "name": "a", "address": "10.0.0.1:7000", "last_heard": null }, { "name": "b", "address": "", "last_heard": 6 }],
+    }));
     round_trip::<Placed>(
         &json!({ "schema": "braid/v1", "stream": { "stream": 1, "path": null, "switches": [] } }),
     );

@@ -1,6 +1,7 @@
 //! The commands of `braid`, one file for each noun.
 
 pub(crate) mod alarms;
+pub(crate) mod cluster;
 pub(crate) mod completion;
 pub(crate) mod controller;
 pub(crate) mod demo;

@@ -45,6 +45,12 @@ impl Hearing {
         self.heard.iter_mut().for_each(|heard| heard.at = (heard.at + stall).min(now));
     }
 
+    /// The leader that was heard last and has not gone, with its term and when.
+    pub(crate) fn leader(&self) -> Option<(&MemberId, Term, Time)> {
+        let heard = self.heard.as_ref().filter(|heard| !heard.is_gone)?;
+        Some((&heard.from, heard.term, heard.at))
+    }
+
     /// Whether a leader is alive.
     pub(crate) fn is_alive(&self, now: Time, silence: Duration) -> bool {
         self.heard.as_ref().is_some_and(|heard| !heard.is_gone && now.since(heard.at) < silence)

@@ -251,16 +251,18 @@ impl Controller {
             openflow_tls: self.openflow_tls.clone(),
         };
         let questions = http.start(tasks)?;
-        tasks.spawn("answers", http::answer(engine.clone(), questions));
+        let cluster = self.cluster.map(|joined| {
+            engine.borrow_mut().switches_mut().stand_by();
+            let (handle, member) = cluster::member(engine.clone(), joined);
+            tasks.spawn("cluster", member);
+            handle
+        });
+        tasks.spawn("answers", http::answer(engine.clone(), cluster, questions));
         if let Some(tls) = self.openflow_tls.clone() {
             tasks.spawn("certificates", openflow_tls::follow(engine.clone(), tls, self.openflow.ip()));
         }
         serve_switches(&engine, self.switches, self.openflow_tls, tasks, accepting)?;
         ovsdb::start(tasks, engine.clone(), self.ovsdb)?;
-        if let Some(cluster) = self.cluster {
-            engine.borrow_mut().switches_mut().stand_by();
-            tasks.spawn("cluster", cluster::follow(engine.clone(), cluster));
-        }
         tasks.spawn("tick", tick(engine.clone()));
         tasks.spawn("policy", policy::follow(engine.clone(), self.policy));
         tasks.spawn("http-certificate", access::follow(self.access.tls));

@@ -136,6 +136,24 @@ impl Member {
         self.leading.as_ref().map(|leading| leading.term)
     }
 
+    /// The leader as far as this member knows, with its term: itself, the one that it hears, or the one in the store.
+    pub fn leader(&self, now: Time) -> Option<(&MemberId, Term)> {
+        if let Some(leading) = &self.leading {
+            return Some((&self.identity.id, leading.term));
+        }
+        let heard = self.hearing.leader().filter(|(.., at)| now.since(*at) < self.settings.silence);
+        let stored = || self.view.leader.as_ref().filter(|it| it.member != self.identity.id);
+        heard
+            .map(|(leader, term, _)| (leader, term))
+            .or_else(|| stored().map(|leader| (&leader.member, leader.term)))
+    }
+
+    /// When this member has heard of another one last: a leader of its followers, a standby of its leader.
+    pub fn last_heard(&self, member: &MemberId) -> Option<Time> {
+        let leader = self.hearing.leader().filter(|(leader, ..)| *leader == member).map(|(.., at)| at);
+        leader.max(self.followers.get(member).copied())
+    }
+
     /// The newest term that this member has seen.
     pub const fn newest(&self) -> Term {
         self.newest

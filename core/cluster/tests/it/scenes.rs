@@ -125,6 +125,23 @@ fn leadership_is_handed_over_to_the_standby_that_is_named() {
 }
 
 #[test]
+fn every_member_knows_the_leader_and_a_leader_has_heard_of_each_standby() {
+    let (world, leader) = led();
+    let known = |node: usize| {
+        let member = &world.nodes[node].member;
+        member.leader(world.nodes[node].local(world.now)).map(|(leader, term)| (leader.clone(), term))
+    };
+    let expected = (world.nodes[leader].id.clone(), world.nodes[leader].member.term().expect("a term"));
+    for standby in others(leader) {
+        assert_eq!(known(standby).as_ref(), Some(&expected));
+        let (own, other) = (&world.nodes[leader].member, world.nodes[standby].id.clone());
+        assert!(own.last_heard(&other).is_some() && own.last_heard(&expected.0).is_none());
+        assert!(world.nodes[standby].member.last_heard(&expected.0).is_some());
+    }
+    assert_eq!(known(leader), Some(expected));
+}
+
+#[test]
 fn leadership_is_handed_over_to_nobody_who_does_not_follow() {
     let (mut world, leader) = led();
     let local = world.nodes[leader].local(world.now);

@@ -4,6 +4,7 @@
 //! is asked by a thread of its own, and each connection with another member has one.
 
 mod etcd;
+mod handle;
 mod json;
 mod peers;
 mod task;
@@ -19,7 +20,8 @@ use braid_types::Term;
 use crate::clock;
 use etcd::Etcd;
 
-pub(crate) use task::follow;
+pub(crate) use handle::Handle;
+pub(crate) use task::member;
 
 /// The store of a cluster: `etcd://HOST:PORT[,HOST:PORT...]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,6 +76,7 @@ pub(crate) struct Joined {
     identity: Identity,
     etcd: Etcd,
     listener: TcpListener,
+    address: SocketAddr,
     /// The key of discovery frames, the same for all members.
     pub(crate) lldp_key: [u8; 32],
 }
@@ -129,7 +132,7 @@ impl Joined {
         let tag = u16::try_from(seed & 0xffff).unwrap_or_default();
         let first_term = Term(clock::generation());
         let identity = Identity { id: MemberId::new(member), tag, first_term, seed };
-        Ok(Self { name, identity, etcd, listener, lldp_key })
+        Ok(Self { name, identity, etcd, listener, address, lldp_key })
     }
 }
 

@@ -1,18 +1,22 @@
 //! The member on the engine's thread: what it is told, and what it asks for.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use braid_cluster::{
     Event, Member, MemberId, Message, Outgoing, RequestId, Settings, StoreAnswer, StoreRequest,
 };
-use braid_types::Term;
+use braid_types::{Term, Time};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tracing::{info, warn};
 
 use super::Joined;
 use super::etcd::Etcd;
+use super::handle::Handle;
 use super::peers::{self, Incoming};
 use crate::engine::Shared;
 
@@ -29,35 +33,60 @@ enum FromStore {
 }
 
 /// A member with its connections.
-struct Cluster {
+pub(super) struct Cluster {
     engine: Shared,
-    name: String,
-    id: MemberId,
-    member: Member,
+    pub(super) name: String,
+    pub(super) id: MemberId,
+    /// Where it listens for other members.
+    pub(super) address: String,
+    pub(super) member: Member,
     requests: mpsc::Sender<(RequestId, StoreRequest)>,
-    peers: BTreeMap<MemberId, (String, mpsc::SyncSender<Message>)>,
+    /// The addresses of the other members, and the ways to them.
+    pub(super) peers: BTreeMap<MemberId, (String, mpsc::SyncSender<Message>)>,
     /// The newest term of a switch that the member knows of.
     told: Term,
 }
 
-/// Takes part in the cluster for ever: leads when elected, and follows when not.
-pub(crate) async fn follow(engine: Shared, joined: Joined) {
-    let Joined { name, identity, etcd, listener, .. } = joined;
+/// A member of a cluster, and the task that keeps it: it leads when elected, and follows when not.
+pub(crate) fn member(engine: Shared, joined: Joined) -> (Handle, impl Future<Output = ()>) {
+    let Joined { name, identity, etcd, listener, address, .. } = joined;
     let id = identity.id.clone();
-    let (incoming_sender, mut incoming) = channel(MAX_WAITING);
+    let (incoming_sender, incoming) = channel(MAX_WAITING);
     peers::accept(listener, name.clone(), incoming_sender);
-    let (answer_sender, mut answers) = channel(MAX_WAITING);
+    let (answer_sender, answers) = channel(MAX_WAITING);
     let (requests, queue) = mpsc::channel();
     let asking = id.clone();
     peers::spawn("cluster-store", move || ask(etcd, &asking, &queue, &answer_sender));
     let now = engine.borrow().now();
     let member = Member::new(now, identity, Settings::default());
     info!(cluster = name, member = %id, "a member of a cluster");
-    let told = Term(0);
-    let mut cluster = Cluster { engine, name, id, member, requests, peers: BTreeMap::new(), told };
+    let (told, address) = (Term(0), address.to_string());
+    let cluster = Cluster { engine, name, id, address, member, requests, peers: BTreeMap::new(), told };
+    let (cluster, woken) = (Rc::new(RefCell::new(cluster)), Rc::new(Notify::new()));
+    let handle = Handle { cluster, woken };
+    (handle.clone(), keep(handle, incoming, answers))
+}
+
+/// Lets the member do what is due, for ever.
+async fn keep(handle: Handle, mut incoming: Receiver<Incoming>, mut answers: Receiver<FromStore>) {
+    let Handle { cluster, woken } = handle;
     loop {
-        cluster.drain();
-        cluster.wait(&mut incoming, &mut answers).await;
+        let sleep = cluster.borrow_mut().drain();
+        tokio::select! {
+            Some(message) = incoming.recv() => cluster.borrow_mut().take(message),
+            Some(answer) = answers.recv() => cluster.borrow_mut().take_from_store(answer),
+            () = woken.notified() => {}
+            () = tokio::time::sleep(sleep) => {}
+        }
+        let mut cluster = cluster.borrow_mut();
+        // The rest of what has arrived comes first, so that nobody counts as silent because this thread was.
+        while let Ok(message) = incoming.try_recv() {
+            cluster.take(message);
+        }
+        while let Ok(answer) = answers.try_recv() {
+            cluster.take_from_store(answer);
+        }
+        cluster.turn();
     }
 }
 
@@ -93,21 +122,12 @@ fn ask(
 }
 
 impl Cluster {
-    async fn wait(&mut self, incoming: &mut Receiver<Incoming>, answers: &mut Receiver<FromStore>) {
-        let now = self.engine.borrow().now();
-        let sleep = self.member.poll_timeout().since(now);
-        tokio::select! {
-            Some(message) = incoming.recv() => self.take(message),
-            Some(answer) = answers.recv() => self.take_from_store(answer),
-            () = tokio::time::sleep(sleep) => {}
-        }
-        // The rest of what has arrived comes first, so that nobody counts as silent because this thread was.
-        while let Ok(message) = incoming.try_recv() {
-            self.take(message);
-        }
-        while let Ok(answer) = answers.try_recv() {
-            self.take_from_store(answer);
-        }
+    pub(super) fn now(&self) -> Time {
+        self.engine.borrow().now()
+    }
+
+    /// What has happened meanwhile, and what is due.
+    fn turn(&mut self) {
         let (now, newest) = {
             let engine = self.engine.borrow();
             (engine.now(), engine.switches().newest_term())
@@ -124,7 +144,7 @@ impl Cluster {
     }
 
     fn take(&mut self, incoming: Incoming) {
-        let now = self.engine.borrow().now();
+        let now = self.now();
         match incoming {
             Incoming::Message(from, message) => self.member.handle_message(now, &from, message),
             Incoming::Closed(from) => self.member.handle_closed(now, &from),
@@ -134,7 +154,7 @@ impl Cluster {
     fn take_from_store(&mut self, answer: FromStore) {
         match answer {
             FromStore::Answer(id, answer) => {
-                let now = self.engine.borrow().now();
+                let now = self.now();
                 self.member.handle_store(now, id, answer);
             }
             FromStore::Members(members) => self.connect(members),
@@ -154,8 +174,8 @@ impl Cluster {
         }
     }
 
-    /// Does what the member asks for.
-    fn drain(&mut self) {
+    /// Does what the member asks for. Returns the time until something is due.
+    fn drain(&mut self) -> Duration {
         while let Some(request) = self.member.poll_store() {
             let _ = self.requests.send(request);
         }
@@ -184,5 +204,6 @@ impl Cluster {
                 }
             }
         }
+        self.member.poll_timeout().since(self.now())
     }
 }

@@ -9,6 +9,7 @@ use tracing::info;
 
 use super::paths::Search;
 use super::{Question, capacity, take_over};
+use crate::cluster::Handle;
 use crate::engine::Shared;
 use crate::policy;
 use crate::state_copy::{CopyInProgress, CopyRequest};
@@ -30,8 +31,8 @@ const MAX_SLICE: Duration = Duration::from_millis(1);
 const MAX_QUESTIONS: usize = 16;
 
 /// Answers API clients and copies the engine's state, on the engine's thread, in turns with the channels.
-pub(crate) async fn answer(engine: Shared, asked: Asked) {
-    let mut answering = AnswerLoop { engine, asked, next: None, copying: None };
+pub(crate) async fn answer(engine: Shared, cluster: Option<Handle>, asked: Asked) {
+    let mut answering = AnswerLoop { engine, cluster, asked, next: None, copying: None };
     let mut others = Duration::ZERO;
     while answering.has_work().await {
         let start = Instant::now();
@@ -49,6 +50,7 @@ fn slice(others: Duration) -> Duration {
 
 struct AnswerLoop {
     engine: Shared,
+    cluster: Option<Handle>,
     asked: Asked,
     /// What is to be answered next.
     next: Option<Question>,
@@ -79,7 +81,7 @@ impl AnswerLoop {
             let Some(question) = self.next.take().or_else(|| self.asked.questions.try_recv().ok()) else {
                 break;
             };
-            answer_one(&self.engine, question);
+            self.answer_one(question);
             if Instant::now() >= until {
                 break;
             }
@@ -115,23 +117,28 @@ impl AnswerLoop {
             }
         }
     }
-}
 
-/// The client may have gone; then nobody is interested.
-fn answer_one(engine: &Shared, question: Question) {
-    match question {
-        Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
-        Question::SetPolicy(text, answer) => {
-            policy::set(engine, text);
-            info!("a policy was loaded over the API");
-            _ = answer.send(engine.borrow().now());
+    /// The client may have gone; then nobody is interested.
+    fn answer_one(&self, question: Question) {
+        let Self { engine, cluster, .. } = self;
+        match question {
+            Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
+            Question::SetPolicy(text, answer) => {
+                policy::set(engine, text);
+                info!("a policy was loaded over the API");
+                _ = answer.send(engine.borrow().now());
+            }
+            Question::WrongToken { peer, count } => {
+                engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
+            }
+            Question::TakeOver(answer) => _ = answer.send(take_over::begin(&mut engine.borrow_mut())),
+            Question::Cluster(answer) => _ = answer.send(cluster.as_ref().map(Handle::view)),
+            Question::HandOver(to, answer) => {
+                _ = answer.send(cluster.as_ref().map(|cluster| cluster.hand_over(to.as_ref())));
+            }
+            Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
+            Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
-        Question::WrongToken { peer, count } => {
-            engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
-        }
-        Question::TakeOver(answer) => _ = answer.send(take_over::begin(&mut engine.borrow_mut())),
-        Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
-        Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
     }
 }
 

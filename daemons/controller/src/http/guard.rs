@@ -137,7 +137,10 @@ impl Guard {
 fn needed(visit: &Visit<'_>) -> Right {
     match (visit.method.is_safe(), visit.path) {
         (true, _) => Right::Read,
-        (false, "/api/v1/policy" | "/api/v1/testbed/links" | "/api/v1/switches/take-over") => Right::Change,
+        (
+            false,
+            "/api/v1/policy" | "/api/v1/testbed/links" | "/api/v1/switches/take-over" | "/api/v1/cluster/hand-over",
+        ) => Right::Change,
         (false, _) => Right::Use,
     }
 }

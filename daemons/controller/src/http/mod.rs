@@ -5,6 +5,7 @@ mod answers;
 mod assignments;
 mod body;
 mod capacity;
+mod cluster;
 mod certificate_metrics;
 mod connections;
 mod credentials;
@@ -40,7 +41,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use braid_api::TakeOver;
+use braid_api::{Cluster, TakeOver};
+use braid_cluster::{HandOverError, MemberId};
 use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
@@ -94,6 +96,10 @@ pub(crate) enum Question {
     },
     /// The role of master of all switches shall be claimed in a new term.
     TakeOver(oneshot::Sender<Option<TakeOver>>),
+    /// What this member knows of its cluster; nothing if it is alone.
+    Cluster(oneshot::Sender<Option<Cluster>>),
+    /// This standby, or any, shall lead; which one was asked, or nothing if there is no cluster.
+    HandOver(Option<MemberId>, oneshot::Sender<Option<Result<MemberId, HandOverError>>>),
     /// A policy that was checked shall hold; when it does.
     SetPolicy(String, oneshot::Sender<Time>),
 }
@@ -189,6 +195,7 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls)))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
         .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
+        .merge(cluster::routes(&questions))
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))

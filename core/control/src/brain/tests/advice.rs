@@ -168,6 +168,7 @@ fn switches_that_are_slow_to_confirm_get_as_long_again_to_apply() {
     while !network.is_quiet() {
         network.act_late(0);
         network.apply_late();
+        network.fly(0);
     }
     assert_eq!(answer(&network, ticket), None, "every switch has confirmed, but only now");
     assert_eq!(network.brain.wake_at(), Some(network.now + took));

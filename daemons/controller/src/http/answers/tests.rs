@@ -40,7 +40,7 @@ fn answering() -> (AnswerLoop, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>
     let (copies, copies_asked) = mpsc::channel(1);
     let asked = Asked { questions: asked, copies: copies_asked };
     let engine = Rc::new(RefCell::new(engine));
-    (AnswerLoop { engine, asked, next: None, copying: None }, questions, copies)
+    (AnswerLoop { engine, cluster: None, asked, next: None, copying: None }, questions, copies)
 }
 
 fn ask_for_copy(copies: &mpsc::Sender<CopyRequest>) -> oneshot::Receiver<StateCopy> {
@@ -99,7 +99,7 @@ fn others_on_the_thread_have_their_turn_between_all_that_is_asked() {
     LocalSet::new().block_on(&runtime, async move {
         let answers: Vec<_> = (0..QUESTIONS).map(|_| ask(&questions)).collect();
         let copy = ask_for_copy(&copies);
-        spawn_local(answer(answering.engine, answering.asked));
+        spawn_local(answer(answering.engine, None, answering.asked));
         spawn_local(async move {
             loop {
                 others.set(others.get() + 1);

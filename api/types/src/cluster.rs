@@ -1,0 +1,65 @@
+//! The cluster of controllers that a controller is a member of.
+
+use braid_types::Time;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::document::Schema;
+use crate::schema::Nanoseconds;
+
+/// A cluster as one of its members sees it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Cluster {
+    /// `braid/v1`
+    #[schema(value_type = String)]
+    pub schema: Schema,
+    /// The time of the answer.
+    #[schema(value_type = Nanoseconds)]
+    pub now: Time,
+    /// The cluster's name.
+    pub name: String,
+    /// The member that answers.
+    pub member: String,
+    /// The leader; null if this member knows of none.
+    pub leader: Option<String>,
+    /// The leader's term; null if this member knows of no leader.
+    pub term: Option<u64>,
+    /// The newest term that this member has seen anywhere.
+    pub newest_term: u64,
+    /// Whether the cluster's store answers this member.
+    pub store_answers: bool,
+    /// All members that this one knows of, and itself, by name.
+    pub members: Vec<ClusterMember>,
+}
+
+/// A member of a cluster.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ClusterMember {
+    /// Its name.
+    pub name: String,
+    /// Where it listens for other members.
+    pub address: String,
+    /// When the member that answers has heard of it last; null for itself and for those that it has not heard of. Standbys hear
+    /// only the leader.
+    #[schema(value_type = Option<Nanoseconds>)]
+    pub last_heard: Option<Time>,
+}
+
+/// Who is to lead.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewLeader {
+    /// The standby; any one that follows if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// The leader has asked a standby to lead in its place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct HandOver {
+    /// `braid/v1`
+    #[schema(value_type = String)]
+    pub schema: Schema,
+    /// The standby.
+    pub to: String,
+}

@@ -1,0 +1,75 @@
+//! `braid cluster`: the members of a cluster of controllers, and who leads.
+
+use braid_api::{Cluster, ClusterMember, NewLeader};
+use clap::Subcommand;
+
+use crate::client::{self, answer, format};
+use crate::output;
+use crate::table::table;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show the members of the cluster, which one leads, and whether etcd answers
+    ///
+    /// As the controller sees it that is asked. HEARD is how long ago it has heard of a member: a leader of its standbys, a
+    /// standby of its leader. Exits with 3 if the controller is no member of a cluster.
+    Status(client::Args),
+    /// Let a standby lead in the place of the leader, which is to be asked
+    ///
+    /// Returns as soon as the standby was asked; `braid cluster status` shows when it leads. Nothing happens while etcd does
+    /// not answer or no standby follows.
+    HandOver(HandOverArgs),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct HandOverArgs {
+    #[command(flatten)]
+    client: client::Args,
+    /// The standby; by default any one that follows
+    #[arg(long, value_name = "MEMBER")]
+    to: Option<String>,
+}
+
+pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Status(args) => status(args),
+        Command::HandOver(args) => hand_over(args),
+    }
+}
+
+fn status(args: &client::Args) -> anyhow::Result<()> {
+    let cluster = answer(args.client()?.cluster())?;
+    if args.json() {
+        return output::json(&cluster);
+    }
+    let rows = cluster.members.iter().map(|member| row(&cluster, member));
+    let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD"], rows);
+    output::text(&format!("{}\n\n{members}", summary(&cluster)))
+}
+
+fn summary(cluster: &Cluster) -> String {
+    let store = if cluster.store_answers { "etcd answers" } else { "etcd does not answer" };
+    let leader = match (&cluster.leader, cluster.term) {
+        (Some(leader), Some(term)) => format!("{leader} leads in term {term}"),
+        _ => format!("{} knows of no leader", cluster.member),
+    };
+    format!("cluster {}: {leader}; {store} {}", cluster.name, cluster.member)
+}
+
+fn row(cluster: &Cluster, member: &ClusterMember) -> [String; 4] {
+    let role = if cluster.leader.as_ref() == Some(&member.name) { "leader" } else { "standby" };
+    let heard = match member.last_heard {
+        _ if member.name == cluster.member => "itself".to_owned(),
+        Some(at) => format!("{} ago", format::duration(cluster.now.since(at))),
+        None => "-".to_owned(),
+    };
+    [member.name.clone(), role.to_owned(), member.address.clone(), heard]
+}
+
+fn hand_over(args: &HandOverArgs) -> anyhow::Result<()> {
+    let asked = answer(args.client.client()?.hand_over(&NewLeader { to: args.to.clone() }))?;
+    if args.client.json() {
+        return output::json(&asked);
+    }
+    output::text(&format!("{} was asked to lead\n", asked.to))
+}

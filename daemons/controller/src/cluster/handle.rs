@@ -1,0 +1,56 @@
+//! The member as API clients see it, on the engine's thread.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use braid_api::{self as api, Schema};
+use braid_cluster::{HandOverError, MemberId};
+use tokio::sync::Notify;
+
+use super::task::Cluster;
+
+/// The member of this controller, shared with the task that keeps it.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    pub(super) cluster: Rc<RefCell<Cluster>>,
+    /// Notified when the member has something to send.
+    pub(super) woken: Rc<Notify>,
+}
+
+impl Handle {
+    /// What the member knows of the cluster.
+    pub(crate) fn view(&self) -> api::Cluster {
+        let cluster = self.cluster.borrow();
+        let (now, member) = (cluster.now(), &cluster.member);
+        let leader = member.leader(now);
+        let own = (&cluster.id, &cluster.address);
+        let others = cluster.peers.iter().map(|(id, (address, _))| (id, address));
+        let mut members: Vec<_> = others.chain([own]).collect();
+        members.sort_unstable();
+        let members = members.into_iter().map(|(id, address)| api::ClusterMember {
+            name: id.to_string(),
+            address: address.clone(),
+            last_heard: member.last_heard(id),
+        });
+        api::Cluster {
+            schema: Schema,
+            now,
+            name: cluster.name.clone(),
+            member: cluster.id.to_string(),
+            leader: leader.as_ref().map(|(leader, _)| leader.to_string()),
+            term: leader.map(|(_, term)| term.0),
+            newest_term: member.newest().0,
+            store_answers: member.store_answers(),
+            members: members.collect(),
+        }
+    }
+
+    /// Asks a standby to lead in the place of this member.
+    pub(crate) fn hand_over(&self, to: Option<&MemberId>) -> Result<MemberId, HandOverError> {
+        let mut cluster = self.cluster.borrow_mut();
+        let now = cluster.now();
+        let asked = cluster.member.hand_over(now, to);
+        self.woken.notify_one();
+        asked
+    }
+}

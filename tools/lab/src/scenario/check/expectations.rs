@@ -1,0 +1,111 @@
+//! Checks of expectations: their limits, and that what they are about runs.
+
+use serde_saphyr::Spanned;
+
+use super::super::file::{self, File};
+use super::super::problem::Problems;
+use super::super::values::ByteCount;
+use super::super::{Expectation, Limit, Metric, Mode};
+use super::variants;
+
+/// Checks expectations: exactly one limit each, about modes that run.
+pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Expectation> {
+    if let (Some(first), None) = (file.expect.first(), &file.traffic) {
+        problems.add(first.referenced, "expect", "nothing runs that could be measured", "add traffic:");
+    }
+    let all = file.expect.iter().enumerate();
+    all.filter_map(|(index, it)| expectation(it, &format!("expect[{index}]"), file, problems)).collect()
+}
+
+fn expectation(
+    expect: &Spanned<file::Expect>,
+    key: &str,
+    file: &File,
+    problems: &mut Problems,
+) -> Option<Expectation> {
+    let it = &expect.value;
+    check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
+    check_mode(it.relative_to_mode.as_ref(), &format!("{key}.relative_to_mode"), file, problems);
+    if let (Some(mode), Some(_)) = (&it.relative_to_mode, &it.relative_to) {
+        let what = "a value is divided by one other";
+        problems.add(mode.referenced, format!("{key}.relative_to_mode"), what, "remove it, or relative_to");
+    }
+    check_work(it, key, file, problems);
+    check_metric(&it.value, &format!("{key}.value"), file, problems);
+    variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
+    variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
+    check_sender(it.from.as_ref(), &format!("{key}.from"), file, problems);
+    let limit = match (it.at_least, it.at_most) {
+        (Some(limit), None) => Limit::AtLeast(limit),
+        (None, Some(limit)) => Limit::AtMost(limit),
+        _ => {
+            let what = "an expectation has one limit";
+            problems.add(expect.referenced, key, what, "give either at_least or at_most");
+            return None;
+        }
+    };
+    Some(Expectation {
+        name: it.name.value.clone(),
+        value: it.value.value,
+        mode: it.mode.as_ref().map(|it| it.value),
+        tool: it.tool.as_ref().map(|it| it.value),
+        bytes: it.bytes.as_ref().map(|it| it.value.0),
+        variant: it.variant.as_ref().map(|it| it.value.clone()),
+        from: it.from.as_ref().map(|it| it.value.clone()),
+        relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
+        relative_to_mode: it.relative_to_mode.as_ref().map(|it| it.value),
+        needs_quiet_machine: it.needs_quiet_machine,
+        of: it.of,
+        limit,
+    })
+}
+
+fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &mut Problems) {
+    let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
+    if !traffic.modes.value.contains(&mode.value) {
+        let what = format!("{} is not among traffic.modes", mode.value);
+        problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    }
+}
+
+fn check_work(expect: &file::Expect, key: &str, file: &File, problems: &mut Problems) {
+    let Some(traffic) = &file.traffic else { return };
+    if let Some(tool) = expect.tool.as_ref().filter(|tool| !traffic.tool.value.0.contains(&tool.value)) {
+        let what = format!("{} is not among traffic.tool", tool.value);
+        problems.add(tool.referenced, format!("{key}.tool"), what, "add it there, or name another tool");
+    }
+    let carried = |bytes: &ByteCount| traffic.bytes.as_ref().is_some_and(|all| all.value.0.contains(bytes));
+    if let Some(bytes) = expect.bytes.as_ref().filter(|bytes| !carried(&bytes.value)) {
+        let what = format!("{} bytes are not among traffic.bytes", bytes.value.0);
+        problems.add(
+            bytes.referenced,
+            format!("{key}.bytes"),
+            what,
+            "add them there, or give another number",
+        );
+    }
+}
+
+fn check_sender(from: Option<&Spanned<String>>, key: &str, file: &File, problems: &mut Problems) {
+    let Some((from, traffic)) = from.zip(file.traffic.as_ref()) else { return };
+    let sends = |directions: &Spanned<Vec<file::Direction>>| {
+        directions.value.iter().any(|direction| direction.from.value == from.value)
+    };
+    if traffic.directions.as_ref().is_some_and(|directions| !sends(directions)) {
+        let what = format!("{:?} sends in none of traffic.directions", from.value);
+        problems.add(from.referenced, key, what, "name a host that does");
+    }
+}
+
+fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut Problems) {
+    let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.bytes.is_some());
+    let has_background = file.traffic.as_ref().is_none_or(|traffic| !traffic.background.is_empty());
+    if value.value == Metric::BackgroundShare && !has_background {
+        let what = "there is nothing in the background";
+        problems.add(value.referenced, key, what, "add traffic.background, or expect something else");
+    }
+    if value.value.is_of_copies() && !is_copy {
+        let what = "what is sent for a time is not compared with what arrives";
+        problems.add(value.referenced, key, what, "give bytes, or expect something else");
+    }
+}
