@@ -112,6 +112,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cluster as this member sees it. Every member answers for itself. */
+        get: operations["cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/hand-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hands leadership over to a standby, without waiting for a failure. Ask the leader. */
+        post: operations["hand_over"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/edges": {
         parameters: {
             query?: never;
@@ -649,6 +683,41 @@ export interface components {
                 streams: components["schemas"]["Stream"][];
             }[];
         };
+        /** @description A cluster as one of its members sees it. */
+        Cluster: {
+            /** @description The leader; null if this member knows of none. */
+            leader?: string | null;
+            /** @description The member that answers. */
+            member: string;
+            /** @description All members that this one knows of, and itself, by name. */
+            members: components["schemas"]["ClusterMember"][];
+            /** @description The cluster's name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description The newest term that this member has seen anywhere.
+             */
+            newest_term: number;
+            /** @description The time of the answer. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
+            schema: string;
+            /** @description Whether the cluster's store answers this member. */
+            store_answers: boolean;
+            /**
+             * Format: int64
+             * @description The leader's term; null if this member knows of no leader.
+             */
+            term?: number | null;
+        };
+        /** @description A member of a cluster. */
+        ClusterMember: {
+            /** @description Where it listens for other members. */
+            address: string;
+            last_heard?: components["schemas"]["Time"] | null;
+            /** @description Its name. */
+            name: string;
+        };
         /** @description A connection that is about to open, or has ended. */
         Connection: {
             /**
@@ -867,6 +936,13 @@ export interface components {
          * @enum {string}
          */
         Growth: "parabola" | "line";
+        /** @description The leader has asked a standby to lead in its place. */
+        HandOver: {
+            /** @description `braid/v1` */
+            schema: string;
+            /** @description The standby. */
+            to: string;
+        };
         /** @description The packets in a resequencer, and its limits. */
         HeldPackets: {
             /**
@@ -1134,6 +1210,11 @@ export interface components {
             src: string;
             /** @description The number of streams that will come, if it is known. */
             streams?: number | null;
+        };
+        /** @description Who is to lead. */
+        NewLeader: {
+            /** @description The standby; any one that follows if it is missing. */
+            to?: string | null;
         };
         /**
          * @description Why there is no path.
@@ -2427,6 +2508,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ended"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the members, and which one leads */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    hand_over: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewLeader"] | null;
+            };
+        };
+        responses: {
+            /** @description the standby was asked to lead; the cluster shows when it does */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandOver"];
                 };
             };
             /** @description the request is refused */

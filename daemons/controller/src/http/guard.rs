@@ -139,7 +139,10 @@ fn needed(visit: &Visit<'_>) -> Right {
         (true, _) => Right::Read,
         (
             false,
-            "/api/v1/policy" | "/api/v1/testbed/links" | "/api/v1/switches/take-over" | "/api/v1/cluster/hand-over",
+            "/api/v1/policy"
+            | "/api/v1/testbed/links"
+            | "/api/v1/switches/take-over"
+            | "/api/v1/cluster/hand-over",
         ) => Right::Change,
         (false, _) => Right::Use,
     }

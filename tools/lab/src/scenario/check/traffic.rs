@@ -7,9 +7,7 @@ use serde_saphyr::{Location, Spanned};
 use super::super::file;
 use super::super::permutation;
 use super::super::problem::Problems;
-use super::super::{
-    Assign, Background, Direction, Mode, Protocol, Tool, Topology, Traffic, Work,
-};
+use super::super::{Assign, Background, Direction, Mode, Protocol, Tool, Topology, Traffic, Work};
 
 /// Durations in seconds: a shorter transfer is all slow start.
 const DURATION_SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
