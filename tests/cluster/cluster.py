@@ -88,6 +88,15 @@ class Member:
         url = f"http://127.0.0.1:{self.port}"
         return json.loads(self.lab.ovs(self.lab.braid, *words, "--json", "--controller", url))
 
+    def load(self, policy):
+        """Whether a policy could be loaded."""
+        command = [self.lab.braid, "lab", "exec", self.lab.name, "--", self.lab.braid, "policy", "load", str(policy)]
+        command += ["--controller", f"http://127.0.0.1:{self.port}"]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    def rules(self):
+        return [rule["name"] for rule in self.ask("policy", "show")["policy"]["rules"]]
+
     def roles(self):
         return [switch["role"] for switch in self.ask("switches")["switches"]]
 
@@ -204,6 +213,20 @@ class Check:
         self.expect("all members know each other", all(it == MEMBERS for it in names))
         self.expect("etcd answers all members", all(it["store_answers"] for it in seen))
 
+    def share(self, folder):
+        """A policy that is loaded at a standby holds everywhere."""
+        leader = self.settle()
+        standby = next(member for member in self.members.values() if member is not leader)
+        self.expect("a standby takes a policy", standby.load(policy_file(folder, "shared")))
+        everywhere = lambda: all(member.rules() == ["shared"] for member in self.members.values())
+        wait_until("every member has the policy", everywhere)
+
+    def keeps_policy(self, folder):
+        """Without etcd no policy is taken."""
+        leader = self.members[self.watch.master()]
+        self.expect("without etcd no policy is loaded", not leader.load(policy_file(folder, "lost")))
+        self.expect("without etcd the policy stays", leader.rules() == ["shared"])
+
     def stays(self, what, action):
         leader = self.settle()
         before = self.rules()
@@ -211,6 +234,12 @@ class Check:
         self.expect(f"{what}: a member is master of all switches", self.settle() is not None)
         self.count_rewritten(before)
         return leader
+
+
+def policy_file(folder, rule):
+    path = Path(folder) / f"{rule}.toml"
+    path.write_text(f'[[rule]]\nname = "{rule}"\nports = [873]\nkind = "single"\n')
+    return path
 
 
 def connect(lab, members):
@@ -248,10 +277,14 @@ def run(lab, etcd, log, trials):
         )
         check.replace("hand-over", Member.hand_over, lambda leader: None)
     check.agree()
+    check.share(etcd.folder)
     leader = check.stays("etcd stopped", lambda: (etcd.stop(), time.sleep(10)))
+    check.keeps_policy(etcd.folder)
     check.expect("etcd stopped: the leader goes on", check.watch.master() == leader.name)
     leader = check.stays("etcd started again", lambda: (etcd.start(), time.sleep(5)))
     check.stays("etcd wiped", lambda: (etcd.stop(), etcd.wipe(), etcd.start(), time.sleep(5)))
+    kept = [member.rules() for member in members.values()]
+    check.expect("the policy is there after all of that", all(rules == ["shared"] for rules in kept))
     sent, lost = probe.end()
     for at in lost:
         before = max((event for event in check.events if event[0] <= at), default=(at, "the start"))

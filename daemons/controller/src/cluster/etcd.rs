@@ -14,7 +14,7 @@ use super::json::{
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// etcd, and the keys of one cluster in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Etcd {
     agent: Agent,
     endpoints: Vec<String>,
@@ -84,6 +84,12 @@ impl Etcd {
     pub(super) fn put(&mut self, key: &str, value: &str) -> Result<(), EtcdError> {
         let body = json!({ "success": [put(&self.key(key), value)] });
         self.call("kv/txn", &body).map(drop)
+    }
+
+    /// The value of a key of the cluster, if it exists.
+    pub(super) fn read(&mut self, key: &str) -> Result<Option<String>, EtcdError> {
+        let answer = self.call("kv/txn", &json!({ "success": [range(&self.key(key))] }))?;
+        Ok(pair(&answer, 0).map(|it| it.value))
     }
 
     /// The value of a key of the cluster, which is created if it does not exist.

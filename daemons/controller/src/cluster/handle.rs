@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use braid_api::{self as api, Schema};
 use braid_cluster::{HandOverError, MemberId};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
+use super::policy::{Loaded, Wanted};
 use super::task::Cluster;
 
 /// The member of this controller, shared with the task that keeps it.
@@ -43,6 +44,12 @@ impl Handle {
             store_answers: member.store_answers(),
             members: members.collect(),
         }
+    }
+
+    /// Has a policy kept for all members, which then apply it.
+    pub(crate) fn load_policy(&self, text: String, answer: oneshot::Sender<Loaded>) {
+        // A thread that has ended takes the answer with it.
+        let _ = self.cluster.borrow().policies.send(Wanted { text, answer });
     }
 
     /// Asks a standby to lead in the place of this member.

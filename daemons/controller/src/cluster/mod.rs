@@ -7,6 +7,7 @@ mod etcd;
 mod handle;
 mod json;
 mod peers;
+mod policy;
 mod task;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::clock;
 use etcd::Etcd;
 
 pub(crate) use handle::Handle;
+pub(crate) use policy::Loaded;
 pub(crate) use task::member;
 
 /// The store of a cluster: `etcd://HOST:PORT[,HOST:PORT...]`.

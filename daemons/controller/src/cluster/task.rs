@@ -18,6 +18,7 @@ use super::Joined;
 use super::etcd::Etcd;
 use super::handle::Handle;
 use super::peers::{self, Incoming};
+use super::policy::{self, Kept, Wanted};
 use crate::engine::Shared;
 
 /// Messages and answers that wait for the engine's thread.
@@ -43,6 +44,8 @@ pub(super) struct Cluster {
     requests: mpsc::Sender<(RequestId, StoreRequest)>,
     /// The addresses of the other members, and the ways to them.
     pub(super) peers: BTreeMap<MemberId, (String, mpsc::SyncSender<Message>)>,
+    /// Policies that were loaded here, for the thread that keeps them.
+    pub(super) policies: mpsc::Sender<Wanted>,
     /// The newest term of a switch that the member knows of.
     told: Term,
 }
@@ -55,26 +58,37 @@ pub(crate) fn member(engine: Shared, joined: Joined) -> (Handle, impl Future<Out
     peers::accept(listener, name.clone(), incoming_sender);
     let (answer_sender, answers) = channel(MAX_WAITING);
     let (requests, queue) = mpsc::channel();
+    let (policies, wanted) = mpsc::channel();
+    let (kept_sender, kept) = channel(MAX_WAITING);
+    let policy_store = etcd.clone();
+    peers::spawn("cluster-policy", move || policy::keep(policy_store, &wanted, &kept_sender));
     let asking = id.clone();
     peers::spawn("cluster-store", move || ask(etcd, &asking, &queue, &answer_sender));
     let now = engine.borrow().now();
     let member = Member::new(now, identity, Settings::default());
     info!(cluster = name, member = %id, "a member of a cluster");
     let (told, address) = (Term(0), address.to_string());
-    let cluster = Cluster { engine, name, id, address, member, requests, peers: BTreeMap::new(), told };
+    let peers = BTreeMap::new();
+    let cluster = Cluster { engine, name, id, address, member, requests, peers, policies, told };
     let (cluster, woken) = (Rc::new(RefCell::new(cluster)), Rc::new(Notify::new()));
     let handle = Handle { cluster, woken };
-    (handle.clone(), keep(handle, incoming, answers))
+    (handle.clone(), keep(handle, incoming, answers, kept))
 }
 
 /// Lets the member do what is due, for ever.
-async fn keep(handle: Handle, mut incoming: Receiver<Incoming>, mut answers: Receiver<FromStore>) {
+async fn keep(
+    handle: Handle,
+    mut incoming: Receiver<Incoming>,
+    mut answers: Receiver<FromStore>,
+    mut kept: Receiver<Kept>,
+) {
     let Handle { cluster, woken } = handle;
     loop {
         let sleep = cluster.borrow_mut().drain();
         tokio::select! {
             Some(message) = incoming.recv() => cluster.borrow_mut().take(message),
             Some(answer) = answers.recv() => cluster.borrow_mut().take_from_store(answer),
+            Some(policy) = kept.recv() => cluster.borrow().apply(policy),
             () = woken.notified() => {}
             () = tokio::time::sleep(sleep) => {}
         }
@@ -159,6 +173,14 @@ impl Cluster {
             }
             FromStore::Members(members) => self.connect(members),
         }
+    }
+
+    /// A policy that holds from now on.
+    fn apply(&self, Kept { text, answer }: Kept) {
+        info!("the cluster has a new policy");
+        crate::policy::set(&self.engine, text);
+        // The client may have gone.
+        let _ = answer.map(|answer| answer.send(Ok(self.now())));
     }
 
     /// Connects to members that are new or have moved.

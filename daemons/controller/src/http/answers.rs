@@ -123,11 +123,14 @@ impl AnswerLoop {
         let Self { engine, cluster, .. } = self;
         match question {
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
-            Question::SetPolicy(text, answer) => {
-                policy::set(engine, text);
-                info!("a policy was loaded over the API");
-                _ = answer.send(engine.borrow().now());
-            }
+            Question::SetPolicy(text, answer) => match cluster {
+                Some(cluster) => cluster.load_policy(text, answer),
+                None => {
+                    policy::set(engine, text);
+                    info!("a policy was loaded over the API");
+                    _ = answer.send(Ok(engine.borrow().now()));
+                }
+            },
             Question::WrongToken { peer, count } => {
                 engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
             }

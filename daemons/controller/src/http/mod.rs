@@ -56,6 +56,7 @@ use utoipa_axum::routes;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
+use crate::cluster::Loaded;
 use crate::notices::NoticeReceiver;
 use crate::openflow_tls::OpenFlowTls;
 use crate::tasks::Tasks;
@@ -100,8 +101,8 @@ pub(crate) enum Question {
     Cluster(oneshot::Sender<Option<Cluster>>),
     /// This standby, or any, shall lead; which one was asked, or nothing if there is no cluster.
     HandOver(Option<MemberId>, oneshot::Sender<Option<Result<MemberId, HandOverError>>>),
-    /// A policy that was checked shall hold; when it does.
-    SetPolicy(String, oneshot::Sender<Time>),
+    /// A policy that was checked shall hold; when it does, or why it is not kept.
+    SetPolicy(String, oneshot::Sender<Loaded>),
 }
 
 type Questions = mpsc::Sender<Question>;

@@ -48,7 +48,8 @@ async fn set_policy(
         return Err(refuse(StatusCode::BAD_REQUEST, detail));
     }
     Policies::parse(&text).map_err(|problems| mistakes(&problems).into_response())?;
-    let now = ask(&questions, |answer| Question::SetPolicy(text, answer)).await?;
+    let loaded = ask(&questions, |answer| Question::SetPolicy(text, answer)).await?;
+    let now = loaded.map_err(|why| Problem::unavailable(why).into_response())?;
     Ok(Json(Done { schema: Schema, now }))
 }
 
