@@ -295,3 +295,33 @@ fn transfers_are_watched() {
     process.kill().unwrap();
     process.wait().unwrap();
 }
+
+#[test]
+fn a_controller_that_is_alone_has_no_cluster_to_show() {
+    let controller = Controller::start();
+    let output = run(&["cluster", "status", "--controller", &controller.http]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("no member of a cluster"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
+    let member = |name: &str, heard: Option<Time>| json!({ "name": name, "address": "10.0.0.1:7000", "last_heard": heard });
+    let body = json!({
+        "schema": "braid/v1", "now": Time::from_millis(90_000), "name": "default", "member": "a", "leader": "b",
+        "term": 65_537, "newest_term": 65_537, "store_answers": false,
+        "members": [member("a", None), member("b", Some(Time::from_millis(80_000))), member("c", None)],
+    });
+    let url = answer_by_path(vec![("/api/v1/cluster".to_owned(), body.to_string())]);
+    let shown = text(&run(&["cluster", "status", "--controller", &url]).stdout);
+    let lines: Vec<_> = shown.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "cluster default: b leads in term 65537; etcd does not answer a",
+        "",
+        "MEMBER ROLE ADDRESS HEARD",
+        "a standby 10.0.0.1:7000 itself",
+        "b leader 10.0.0.1:7000 10.0 s ago",
+        "c standby 10.0.0.1:7000 -",
+    ];
+    assert_eq!(lines, expected);
+}
