@@ -314,7 +314,8 @@ fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
     });
     let url = answer_by_path(vec![("/api/v1/cluster".to_owned(), body.to_string())]);
     let shown = text(&run(&["cluster", "status", "--controller", &url]).stdout);
-    let lines: Vec<_> = shown.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let lines: Vec<_> =
+        shown.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let expected = [
         "cluster default: b leads in term 65537; etcd does not answer a",
         "",
