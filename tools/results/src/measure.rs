@@ -119,9 +119,7 @@ pub fn measure(
 fn counts(record: &Record, digest: &str, build: &Provenance, settings: &Settings) -> bool {
     let same = settings.any_build || record.made.is_of_the_same_build(build);
     let ran = !matches!(record.outcome, Outcome::Failed(_));
-    same && ran
-        && record.digest == digest
-        && (!record.load.is_disturbing() || record.attempts >= settings.attempts)
+    same && ran && record.digest == digest && (!record.is_disturbed() || record.attempts >= settings.attempts)
 }
 
 /// As long as it took before, or about.
@@ -158,7 +156,7 @@ fn repeat(
             attempts: attempt,
             outcome,
         };
-        let disturbed = record.load.is_disturbing();
+        let disturbed = record.is_disturbed();
         let is_better = best.as_ref().is_none_or(|it| record.load.weight() < it.load.weight());
         best = Some(match best.take().filter(|_| !is_better) {
             Some(kept) => Record { attempts: attempt, ..kept },
@@ -185,12 +183,12 @@ fn done(record: &Record, job: &Job<'_>) -> Done {
         Outcome::Failed(why) => vec![format!("failed: {why}")],
         // What depends on the machine's speed does not count beside other load.
         outcome => {
-            let counts = |it: &Judged| !(it.needs_quiet_machine && record.load.is_disturbing());
+            let counts = |it: &Judged| !(it.needs_quiet_machine && record.is_disturbed());
             outcome.verdicts().into_iter().filter(|it| !it.ok && counts(it)).map(|it| it.name).collect()
         }
     };
     let (known, unmet) = unmet.into_iter().partition(|name| job.run.reasons.contains_key(name));
-    let (name, number, disturbed) = (record.name.clone(), record.number, record.load.is_disturbing());
+    let (name, number, disturbed) = (record.name.clone(), record.number, record.is_disturbed());
     Done { name, number, unmet, known, disturbed }
 }
 
@@ -216,10 +214,15 @@ fn words(time: Duration) -> String {
 mod tests {
     use std::path::Path;
 
+    use serde_json::json;
+
     use super::*;
     use crate::plan::Plan;
 
-    /// Fails every run, beside the load that is given for each in turn.
+    const LAB: &str = "two-paths";
+    const STUDY: &str = "vanderpol-convergence";
+
+    /// Measures nothing, beside the load that is given for each run in turn.
     struct Fake {
         loads: Vec<f64>,
         runs: usize,
@@ -229,19 +232,26 @@ mod tests {
         fn run(&mut self, _: &str, source: &Source) -> Result<(Outcome, Load), ResultsError> {
             let others = self.loads.get(self.runs).copied().unwrap_or(0.0);
             self.runs += 1;
-            let Source::Study(study) = source else { panic!("a preset is run") };
-            let cancel = braid_sim::experiment::Cancel::default();
-            cancel.cancel();
-            let report = study.run(1, u64::MAX, &cancel, &|_| {}).unwrap();
-            Ok((Outcome::Study(Box::new(report)), Load { others, ..Load::default() }))
+            let outcome = match source {
+                Source::Lab(scenario) => {
+                    let empty = json!({ "scenario": scenario.name, "labs": [], "rows": [], "expectations": [], "ok": true });
+                    Outcome::Lab(Box::new(serde_json::from_value(empty).unwrap()))
+                }
+                Source::Study(study) => {
+                    let cancel = braid_sim::experiment::Cancel::default();
+                    cancel.cancel();
+                    Outcome::Study(Box::new(study.run(1, u64::MAX, &cancel, &|_| {}).unwrap()))
+                }
+            };
+            Ok((outcome, Load { others, ..Load::default() }))
         }
 
         fn tell(&mut self, _: &str) {}
     }
 
-    fn measured(store: &Store, loads: &[f64], repeat: u16) -> (Measured, usize) {
+    fn measured(name: &str, store: &Store, loads: &[f64], repeat: u16) -> (Measured, usize) {
         let plan = Plan::shipped().unwrap();
-        let jobs = plan.select(&["vanderpol-convergence".to_owned()]).unwrap();
+        let jobs = plan.select(&[name.to_owned()]).unwrap();
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let settings = Settings { scenarios, repeat: Some(repeat), attempts: 3, any_build: true };
         let mut fake = Fake { loads: loads.to_vec(), runs: 0 };
@@ -253,8 +263,8 @@ mod tests {
     fn a_second_measurement_continues_where_the_first_ended() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
-        assert_eq!(measured(&store, &[], 2).1, 2);
-        let (again, runs) = measured(&store, &[], 3);
+        assert_eq!(measured(STUDY, &store, &[], 2).1, 2);
+        let (again, runs) = measured(STUDY, &store, &[], 3);
         assert_eq!((again.kept, again.done.len(), runs), (2, 3, 1));
     }
 
@@ -262,9 +272,17 @@ mod tests {
     fn disturbed_runs_are_repeated_a_few_times_and_the_least_disturbed_one_counts() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
-        assert_eq!(measured(&store, &[0.5, 0.3, 0.4, 0.9], 1).1, 3);
-        let record = store.read("vanderpol-convergence", 1).unwrap().unwrap();
+        assert_eq!(measured(LAB, &store, &[0.5, 0.3, 0.4, 0.9], 1).1, 3);
+        let record = store.read(LAB, 1).unwrap().unwrap();
         assert_eq!((record.load.others, record.attempts), (0.3, 3));
-        assert_eq!(measured(&store, &[], 1).1, 0, "three attempts were enough");
+        assert_eq!(measured(LAB, &store, &[], 1).1, 0, "three attempts were enough");
+    }
+
+    #[test]
+    fn no_load_disturbs_a_simulation() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let (measured, runs) = measured(STUDY, &store, &[0.5], 1);
+        assert_eq!((runs, measured.done[0].disturbed), (1, false));
     }
 }

@@ -61,6 +61,13 @@ pub(crate) struct Judged {
     pub needs_quiet_machine: bool,
 }
 
+impl Record {
+    /// Whether other load was beside it that may have changed its figures. A simulation has none of the machine's time in it.
+    pub fn is_disturbed(&self) -> bool {
+        self.load.is_disturbing() && !matches!(self.outcome, Outcome::Study(_))
+    }
+}
+
 impl Outcome {
     /// The verdicts on its expectations, in their order.
     pub(crate) fn verdicts(&self) -> Vec<Judged> {

@@ -105,7 +105,7 @@ fn times(count: usize) -> String {
 }
 
 fn disturbed(found: &RunFindings) -> String {
-    let disturbed: Vec<_> = found.records.iter().filter(|it| it.load.is_disturbing()).collect();
+    let disturbed: Vec<_> = found.records.iter().filter(|it| it.is_disturbed()).collect();
     let worst = disturbed.iter().max_by(|a, b| a.load.weight().total_cmp(&b.load.weight()));
     worst.map_or_else(String::new, |worst| {
         let (count, of, load) = (disturbed.len(), found.records.len(), describe(&worst.load));
