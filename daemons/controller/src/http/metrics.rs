@@ -13,10 +13,12 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use super::certificate_metrics::Certificates;
+use super::cluster_metrics::ClusterMetrics;
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use super::problem::Problem;
 use super::replica::{Replica, Tables};
+use super::{Question, Questions, ask};
 use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
 
@@ -37,21 +39,28 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     responses((status = 200, body = String, content_type = "application/openmetrics-text"))
 )]
 pub(super) async fn metrics(
-    State((replica, tls)): State<(Replica, Option<OpenFlowTls>)>,
+    State((replica, tls, questions)): State<(Replica, Option<OpenFlowTls>, Questions)>,
     part: Result<Query<MetricsParameters>, QueryRejection>,
-) -> Result<Response, Problem> {
-    let Query(MetricsParameters { totals }) = part?;
+) -> Result<Response, Response> {
+    let Query(MetricsParameters { totals }) = part.map_err(|why| Problem::from(why).into_response())?;
     let only_totals = totals.unwrap_or_default();
-    replica.refresh(if only_totals { TOTALS } else { LISTS }).await?;
+    let refreshed = replica.refresh(if only_totals { TOTALS } else { LISTS }).await;
+    refreshed.map_err(IntoResponse::into_response)?;
+    let cluster = ClusterMetrics(ask(&questions, Question::Cluster).await?);
     let certificates = Certificates(tls.iter().flat_map(OpenFlowTls::expiries).collect());
-    let body = replica.read(|tables| encode(tables, certificates, only_totals));
+    let body = replica.read(|tables| encode(tables, (certificates, cluster), only_totals));
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())
 }
 
 /// Everything, or only the totals, in the OpenMetrics text format.
-fn encode(tables: &Tables, certificates: Certificates, only_totals: bool) -> String {
+fn encode(
+    tables: &Tables,
+    (certificates, cluster): (Certificates, ClusterMetrics),
+    only_totals: bool,
+) -> String {
     let mut registry = Registry::with_prefix("braid");
     registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
+    registry.register_collector(Box::new(cluster));
     if !only_totals {
         registry.register_collector(Box::new(Links::take(&tables.links)));
         registry.register_collector(Box::new(Edges::take(&tables.edges)));

@@ -7,6 +7,7 @@ mod body;
 mod capacity;
 mod certificate_metrics;
 mod cluster;
+mod cluster_metrics;
 mod connections;
 mod credentials;
 mod edge_metrics;
@@ -193,7 +194,7 @@ fn api(state: ApiState) -> OpenApiRouter {
     OpenApiRouter::new()
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
-        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls)))
+        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls, questions.clone())))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
         .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
         .merge(cluster::routes(&questions))
