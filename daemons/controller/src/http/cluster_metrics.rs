@@ -12,8 +12,10 @@ use prometheus_client::metrics::gauge::ConstGauge;
 #[derive(Debug)]
 pub(super) struct ClusterMetrics(pub(super) Option<Cluster>);
 
-/// Name, help and value of each.
-const GAUGES: [(&str, &str, fn(&Cluster) -> u64); 4] = [
+/// Name, help and value.
+type Gauge = (&'static str, &'static str, fn(&Cluster) -> u64);
+
+const GAUGES: [Gauge; 4] = [
     ("cluster_leads", "Whether this controller leads its cluster", |it| {
         u64::from(it.leader.as_ref() == Some(&it.member))
     }),

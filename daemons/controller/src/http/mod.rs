@@ -194,7 +194,11 @@ fn api(state: ApiState) -> OpenApiRouter {
     OpenApiRouter::new()
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
-        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((replica, openflow_tls, questions.clone())))
+        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((
+            replica,
+            openflow_tls,
+            questions.clone(),
+        )))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
         .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
         .merge(cluster::routes(&questions))
