@@ -33,6 +33,7 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	tests/docs/check_docs.py
 	scripts/deny
 	scripts/advisories
+	tests/lint/planted.py
 
 bench: ## Measure
 	@scripts/install-packages build
