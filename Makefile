@@ -3,27 +3,37 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench results openapi web clean help
+.PHONY: build package image demo test lint bench results site openapi web clean help
 
 CARGO ?= cargo
 OUT := $(or $(CARGO_TARGET_DIR),target)
 
 build: ## Build the braid command into target/release
 	@scripts/install-packages build
-	$(CARGO) build --release --locked --package braid
+	@CARGO='$(CARGO)' scripts/build
 
-demo: build ## Show one transfer over every path of a small network (root); HOLD=1: go on, to look at the page
-	@scripts/install-packages
+package: build ## Pack the braid command into Debian and RPM packages in target/packages
+	@scripts/install-packages package
+	scripts/package
+
+image: package ## Pack it into a container image, target/image/braid.tar (root)
+	@scripts/install-packages image
+	scripts/image
+
+demo: ## Show one transfer over every path of a small network (root); HOLD=1: go on, to look at the page
+	@echo 'The demo installs what it lacks, builds Braid, and runs for about a minute.' >&2
+	@scripts/install-packages demo
+	@CARGO='$(CARGO)' scripts/build
 	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo $(OUT)/release/braid demo' >&2; exit 1; }
 	@$(OUT)/release/braid demo $(if $(HOLD),--hold)
 
 test: ## Run every test; those that need root are skipped without it
-	@scripts/install-packages
+	@scripts/install-packages test
 	scripts/web check
 	scripts/test
 
-lint: ## Check format, lints, documentation, licences and sources of dependencies
-	@scripts/install-packages build
+lint: ## Check format, lints, documentation, workflows, licences and sources of dependencies
+	@scripts/install-packages lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' $(CARGO) doc --workspace --no-deps --locked --quiet
@@ -31,28 +41,38 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	scripts/check-boundaries
 	scripts/check-docs
 	tests/docs/check_docs.py
+	scripts/check-workflows
 	scripts/deny
 	scripts/advisories
 	tests/lint/planted.py
 
-bench: ## Measure
+bench: ## Measure; AGAINST=COMMIT: compare the controller with that of another commit
 	@scripts/install-packages build
+ifdef AGAINST
+	benches/against $(AGAINST)
+else
 	$(CARGO) bench --workspace --locked
+endif
 
 results: build ## Measure what the papers measured (root), and write docs/results.md; ONLY=ci: a selection, and no page
-	@scripts/install-packages
+	@scripts/install-packages lab
 	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo make results' >&2; exit 1; }
 	@status=0; $(OUT)/release/braid results run $(if $(ONLY),--only $(ONLY)) $(if $(filter ci,$(ONLY)),--attempts 1) || status=$$?; \
 	 [[ -n '$(ONLY)' || ( $$status != 0 && $$status != 5 ) ]] || $(OUT)/release/braid results show --write docs/results.md; \
 	 exit $$status
 
+site: ## Build the documentation as a site in target/book, and check its links
+	@scripts/install-packages build
+	scripts/site
+
 openapi: ## Write the description of the API anew after a change of it, and the page's types (Node)
 	@scripts/install-packages build
+	@scripts/install-packages web
 	BRAID_WRITE_OPENAPI=1 $(CARGO) test --locked --package braid-controller --test it the_description_in_git
 	scripts/web types
 
 web: ## Build the page anew after a change in web/ (Node)
-	@scripts/install-packages
+	@scripts/install-packages web
 	scripts/web build
 
 clean: ## Remove what was built

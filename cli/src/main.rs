@@ -1,25 +1,32 @@
 //! The `braid` command.
 
 mod calibrate;
+mod check;
 mod client;
 mod commands;
+mod config_file;
 mod edge;
 mod exit;
 mod host;
+mod listen;
 mod logging;
 mod openflow;
 mod output;
 mod panics;
 mod paths;
 mod run;
+mod service;
 mod site;
 mod table;
 mod testbed;
 mod topology;
 
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser};
 
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 invalid command line or file; 3 not found; \
 4 the machine lacks a feature; 5 an expectation was not met.";
@@ -32,150 +39,69 @@ struct Cli {
     #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
     verbose: u8,
     #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Show one transfer over every path of a small network (root)
-    ///
-    /// Builds the Amsterdam-Geneva testbed from namespaces and Open vSwitch, runs iperf3 over one path and
-    /// over both, in both directions, prints a table and removes everything. Takes about a minute.
-    Demo(commands::demo::Args),
-    /// Run the OpenFlow controller
-    #[command(subcommand)]
-    Controller(commands::controller::Command),
-    /// Run an edge switch, which sprays flows over several paths and resequences them
-    #[command(subcommand)]
-    Edge(edge::Command),
-    /// Join sites by encrypted tunnels over all of their uplinks, without a controller
-    #[command(subcommand)]
-    Site(site::Command),
-    /// Manage the MPTCP subflows of this host
-    #[command(subcommand)]
-    Host(host::Command),
-    /// Build testbeds from network namespaces and Open vSwitch
-    #[command(subcommand)]
-    Lab(commands::lab::Command),
-    /// Simulate large networks with the controller's own steering
-    #[command(subcommand)]
-    Sim(commands::sim::Command),
-    /// Measure the papers' figures, store them, and show them beside the papers'
-    #[command(subcommand)]
-    Results(commands::results::Command),
-    /// Show a cluster of controllers, and hand leadership over
-    #[command(subcommand)]
-    Cluster(commands::cluster::Command),
-    /// List the switches connected to a controller
-    Switches(commands::switches::Args),
-    /// List the directed links between switches with their measurements
-    ///
-    /// DELAY is the delay without queues, NOW the delay with them. A value older than 3 seconds is followed by its age.
-    Links(commands::links::Args),
-    /// List the interfaces of hosts and the ports that they are attached to
-    Hosts(client::WatchArgs),
-    /// List edges with their spray groups (paths and shares) and resequencers
-    ///
-    /// CAPACITY is the estimated capacity of a path: its rate when it last queued. QUEUE is its queueing delay. HOLD is the hold
-    /// time of resequenced packets in the last second.
-    Edges(client::WatchArgs),
-    /// List alarms: forged LLDP, stolen addresses and floods, by port
-    Alarms(client::ListArgs),
-    /// List events of the network, each with its reason
-    Events(commands::events::Args),
-    /// Play back a recorded run on the page, without a controller and without root
-    ///
-    /// Prints the address to open in a browser, and serves until Ctrl-C.
-    Page(commands::page::Args),
-    /// Find sets of paths between two switches or hosts
-    ///
-    /// Searches the network of a running controller, or with --topology one from a file or generator. Exits with 3 if there
-    /// is no path.
-    Paths(commands::paths::Args),
-    /// Check, show and change the policy: which traffic is steered, and how
-    #[command(subcommand)]
-    Policy(commands::policy::Command),
-    /// Copy recordings of a controller without their secrets
-    #[command(subcommand)]
-    Recording(commands::recording::Command),
-    /// List the transfers in progress with their streams and paths
-    Transfers(client::WatchArgs),
-    /// Run a command and give each of its TCP connections a path of its own
-    ///
-    /// The controller assigns paths for each host that the command connects to, and places each connection before its first
-    /// packet leaves. The command needs no change, and its exit code is passed on. Example: braid run --paths 4 -- iperf3 -c
-    /// 10.0.0.2 -P 8
-    Run(run::Args),
-    Calibrate(calibrate::Args),
-    /// Describe, convert and generate networks
-    #[command(subcommand)]
-    Topology(commands::topology::Command),
-    /// Check whether this machine has the features that labs need
-    ///
-    /// Tries each feature in a temporary network namespace; nothing else on the machine changes. Exits with 4 if a required
-    /// feature is missing.
-    Doctor(commands::doctor::Args),
-    /// Decode OpenFlow messages
-    #[command(subcommand)]
-    Openflow(commands::openflow::Command),
-    /// Print a completion script for a shell
-    Completion(commands::completion::Args),
-    /// Print the manual pages
-    Man(commands::man::Args),
+    command: commands::Command,
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(refusal) => return refuse(&refusal),
     };
     logging::init(cli.verbose);
-    exit::code(execute(cli.command))
+    exit::code(cli.command.execute())
 }
 
-fn execute(command: Command) -> anyhow::Result<()> {
-    match command {
-        Command::Demo(args) => commands::demo::execute(&args),
-        Command::Controller(command) => commands::controller::execute(command),
-        Command::Edge(command) => edge::execute(command),
-        Command::Site(command) => site::execute(&command),
-        Command::Host(command) => host::execute(command),
-        Command::Lab(command) => commands::lab::execute(command),
-        Command::Sim(command) => commands::sim::execute(command),
-        Command::Results(command) => commands::results::execute(command),
-        Command::Cluster(command) => commands::cluster::execute(&command),
-        Command::Switches(args) => commands::switches::execute(&args),
-        Command::Links(args) => commands::links::execute(&args),
-        Command::Alarms(args) => commands::alarms::execute(&args),
-        Command::Events(args) => commands::events::execute(&args),
-        Command::Hosts(args) => commands::hosts::execute(&args),
-        Command::Edges(args) => commands::edges::execute(&args),
-        Command::Page(args) => commands::page::execute(args),
-        Command::Paths(args) => commands::paths::execute(&args),
-        Command::Policy(command) => commands::policy::execute(&command),
-        Command::Recording(command) => commands::recording::execute(&command),
-        Command::Transfers(args) => commands::transfers::execute(&args),
-        Command::Run(args) => run::execute(args),
-        Command::Calibrate(args) => calibrate::execute(&args),
-        Command::Topology(command) => commands::topology::execute(&command),
-        Command::Doctor(args) => commands::doctor::execute(&args),
-        Command::Openflow(command) => commands::openflow::execute(&command),
-        Command::Completion(args) => commands::completion::execute(&args),
-        Command::Man(args) => commands::man::execute(&args),
-    }
+/// Why a command line is not executed.
+enum Refusal {
+    /// The options, those of this file included; or help was asked for.
+    Options(clap::Error, Option<PathBuf>),
+    File(config_file::ConfigFileError),
 }
 
-/// Prints the requested help, or the error of the command line.
-fn refuse(error: &clap::Error) -> ExitCode {
-    let text = error.render();
-    if !error.use_stderr() {
-        return exit::code(output::text(&text.to_string()));
-    }
-    let text = text.to_string();
-    match text.strip_prefix("error: ") {
-        Some(reason) => exit::say(reason.trim_end()),
+/// Parses a command line, with the options of the file that it names.
+fn parse(arguments: Vec<OsString>) -> Result<Cli, Refusal> {
+    let arguments = config_file::expand(&Cli::command(), arguments).map_err(Refusal::File)?;
+    Cli::try_parse_from(arguments.all).map_err(|error| Refusal::Options(error, arguments.file))
+}
+
+/// Prints the requested help, or what is wrong with the command line or the file.
+fn refuse(refusal: &Refusal) -> ExitCode {
+    match refusal {
+        Refusal::Options(error, None) if !error.use_stderr() => {
+            return exit::code(output::text(&error.render().to_string()));
+        }
         // Without a command, clap renders the help.
-        None => exit::say_as_it_is(&text),
+        Refusal::Options(error, None) if !error.render().to_string().starts_with("error: ") => {
+            exit::say_as_it_is(&error.render().to_string());
+        }
+        refusal => exit::say(&refusal.to_string()),
     }
-    exit::Code::Usage.into()
+    refusal.code().into()
+}
+
+impl Refusal {
+    /// A configuration that is not there is not found, as any other file.
+    fn code(&self) -> exit::Code {
+        let cause = match self {
+            Self::File(config_file::ConfigFileError::Read { source, .. }) => exit::of_system(source),
+            _ => None,
+        };
+        cause.unwrap_or(exit::Code::Usage)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Options(error, file) => {
+                let text = error.render().to_string();
+                let reason = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+                match file {
+                    Some(file) => write!(f, "with {}: {reason}", file.display()),
+                    None => f.write_str(reason),
+                }
+            }
+        }
+    }
 }

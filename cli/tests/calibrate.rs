@@ -39,5 +39,5 @@ fn a_controller_reads_what_was_measured_or_does_not_start() {
         command.arg(file).assert()
     };
     run(&file).code(2).stderr(contains("model.json").and(contains("a is -1")));
-    run(&folder.path().join("absent.json")).code(2).stderr(contains("absent.json"));
+    run(&folder.path().join("absent.json")).code(3).stderr(contains("absent.json"));
 }

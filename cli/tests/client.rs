@@ -8,7 +8,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_api::{Host, Link, LinkCounters, LinkDelay, Stream, Transfer, TransferKind};
+use braid_api::{
+    DegradedLink, Host, Link, LinkCounters, LinkDelay, LossEvidence, SprayPath, Stream, Transfer,
+    TransferKind,
+};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
@@ -17,10 +20,10 @@ use serde_json::json;
 use support::controller::{Controller, answer_by_path, answer_with, connect_switch};
 use support::{braid, lines, run, text};
 
-const VERBS: [&str; 5] = ["switches", "links", "hosts", "edges", "transfers"];
+const VERBS: [&str; 6] = ["switches", "links", "hosts", "edges", "transfers", "assignments"];
 
 /// The table that the answer of a controller becomes.
-fn table(name: &str, items: &impl Serialize) -> String {
+fn table(name: &str, items: &(impl Serialize + ?Sized)) -> String {
     let body = json!({ "schema": "braid/v1", "now": Time::from_millis(90_000), name: items });
     let url = answer_with("200 OK", body.to_string());
     text(&run(&[name, "--controller", &url]).stdout)
@@ -55,7 +58,7 @@ fn switch_that_connects_is_listed_with_its_address_and_ports() {
     let output = braid().arg("switches").envs(url).output().unwrap();
     let row = text(&output.stdout).lines().nth(1).map(str::to_owned).unwrap_or_default();
     let address = switch.local_addr().unwrap().to_string();
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", "master", &address, "1", "1", "0"]);
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", "b1", "master", &address, "1", "1", "0"]);
 }
 
 #[test]
@@ -85,6 +88,8 @@ const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> Link {
     Link {
         src,
         dst,
+        src_name: String::new(),
+        dst_name: String::new(),
         capacity_bps: 2_500_000_000,
         measured_capacity_bps: None,
         measured_capacity_at: None,
@@ -95,6 +100,7 @@ const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> Link {
         load_at: None,
         loss: None,
         loss_at: None,
+        degraded: None,
         counters: LinkCounters { bytes: 0, packets: 0, dropped: 0, errors: 0 },
     }
 }
@@ -126,6 +132,15 @@ abc:10  1:2     2.5Gbit   94.9Mbit (30.0 s ago)  2.4Gbit (30.0 s ago)  10.00 ms 
 }
 
 #[test]
+fn a_degraded_link_is_listed_with_what_was_counted() {
+    let evidence = LossEvidence { frames: 3_101, lost: 34, damaged: 0, time_us: 3_100_000 };
+    let degraded =
+        Some(DegradedLink { since: Time::ZERO, evidence, clean_since: Time::ZERO, hold_us: 30_000_000 });
+    let listed = table("links", &[Link { degraded, ..measured(at(1, 2), at(2, 1)) }]);
+    assert!(listed.trim_end().ends_with("avoided: 34 of 3101 frames lost in 3.1 s"), "{listed}");
+}
+
+#[test]
 fn links_that_are_watched_are_listed_again_and_again() {
     let body = json!({ "schema": "braid/v1", "now": 0, "links": [unmeasured(at(1, 2), at(3, 4))] });
     for (json, each) in [(false, 3), (true, 1)] {
@@ -147,17 +162,42 @@ fn links_that_are_watched_are_listed_again_and_again() {
 fn hosts_are_listed_with_all_their_addresses() {
     let addresses: Vec<IpAddr> = vec!["10.0.0.1".parse().unwrap(), "fe80::1".parse().unwrap()];
     let mac = MacAddr::new([2, 0, 0, 0, 0, 1]);
-    let host = Host { mac, at: at(1, 2), addresses, last_seen: Time::from_millis(78_500) };
-    let expected = "HOST               AT   ADDRESSES          HEARD
-02:00:00:00:00:01  1:2  10.0.0.1, fe80::1  11.5 s ago
+    let (name, at_name, last_seen) = (None, String::new(), Time::from_millis(78_500));
+    let host = Host { mac, name, host: String::new(), at: at(1, 2), at_name, addresses, last_seen };
+    let expected = "HOST               MAC                AT   ADDRESSES          HEARD
+02:00:00:00:00:01  02:00:00:00:00:01  1:2  10.0.0.1, fe80::1  11.5 s ago
 ";
     assert_eq!(table("hosts", &[host]), expected);
+}
+
+#[test]
+fn interfaces_of_one_host_follow_each_other_and_named_hosts_come_first() {
+    let host = |number: u8, name: Option<&str>, at_name: &str| Host {
+        mac: MacAddr::new([2, 0, 0, 0, 0, number]),
+        name: name.map(str::to_owned),
+        host: name.map_or_else(|| format!("10.0.0.{number}"), str::to_owned),
+        at: at(1, u32::from(number)),
+        at_name: at_name.to_owned(),
+        addresses: vec![IpAddr::from([10, 0, 0, number])],
+        last_seen: Time::from_millis(89_000),
+    };
+    let hosts =
+        [host(1, Some("dtn"), "ams1:eth1"), host(2, None, "ams1:eth2"), host(3, Some("dtn"), "ams2:eth3")];
+    let expected = "HOST      MAC                AT         ADDRESSES  HEARD
+dtn       02:00:00:00:00:01  ams1:eth1  10.0.0.1   1.0 s ago
+dtn       02:00:00:00:00:03  ams2:eth3  10.0.0.3   1.0 s ago
+10.0.0.2  02:00:00:00:00:02  ams1:eth2  10.0.0.2   1.0 s ago
+";
+    assert_eq!(table("hosts", &hosts), expected);
 }
 
 #[test]
 fn transfers_are_listed_with_a_row_for_each_stream() {
     let stream = |id, path: &[u64], port, bytes| Stream {
         spray_paths: Vec::new(),
+        src_name: None,
+        dst_name: None,
+        path_names: Vec::new(),
         id,
         src: "10.0.0.1".parse().unwrap(),
         dst: "10.0.0.2".parse().unwrap(),
@@ -172,20 +212,72 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
             .collect(),
         bytes_sent: bytes,
         bytes_received: 0,
-        sent_bps: 0,
+        sent_bps: bytes * 8,
         received_bps: 0,
     };
     let one = stream(1, &[1, 2, 0xc], 7, 1_500_000);
     let streams = vec![one, stream(2, &[], 0, 7), stream(3, &[3, 4], 5, 0), stream(4, &[3, 4], 6, 0)];
     let opened_at = Time::from_millis(20_000);
     let transfer = Transfer { id: 3, kind: TransferKind::Mptcp, opened_at, streams };
-    let expected = "TRANSFER  KIND   AGE         FROM            TO             SENT    RECEIVED  PATH
-3         mptcp  1 min 10 s  10.0.0.1:40000  10.0.0.2:5201  1.5 MB  0 B       1 > 2 > c
-                             10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default path
-                             10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:5 > 4
-                             10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:6 > 4
-";
-    assert_eq!(table("transfers", &[transfer]), expected);
+    let expected = "TRANSFER KIND AGE FROM TO SENT RATE RECEIVED RATE PATH
+3 mptcp 1 min 10 s 10.0.0.1:40000 10.0.0.2:5201 1.5 MB 12.0Mbit 0 B 0bit 1 > 2 > c
+10.0.0.1:40000 10.0.0.2:5201 7 B 56bit 0 B 0bit default path
+10.0.0.1:40000 10.0.0.2:5201 0 B 0bit 0 B 0bit 3:5 > 4
+10.0.0.1:40000 10.0.0.2:5201 0 B 0bit 0 B 0bit 3:6 > 4";
+    assert_eq!(words(&table("transfers", std::slice::from_ref(&transfer))), expected);
+    let path = |path: [u64; 3], path_names: &[&str]| SprayPath {
+        path: path.map(DatapathId).to_vec(),
+        path_names: path_names.iter().map(|name| (*name).to_owned()).collect(),
+        ports: Vec::new(),
+        rate_bps: 100_000_000,
+        delay_us: 10_000,
+    };
+    let mut sprayed = stream(9, &[1, 2, 4], 7, 1);
+    sprayed.spray_paths =
+        vec![path([1, 2, 4], &["ams", "fra", "gva"]), path([1, 3, 4], &["ams", "3", "gva"])];
+    sprayed.src_name = Some("dtn".to_owned());
+    let sprayed = Transfer { kind: TransferKind::Spray, streams: vec![sprayed], ..transfer };
+    let expected = "TRANSFER KIND AGE FROM TO SENT RATE RECEIVED RATE PATH
+3 spray 1 min 10 s dtn 10.0.0.1:40000 10.0.0.2:5201 1 B 8bit 0 B 0bit ams > fra > gva
+ams > 3 > gva";
+    assert_eq!(words(&table("transfers", &[sprayed])), expected);
+}
+
+/// The text with one space between words.
+fn words(text: &str) -> String {
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn links_and_switches_are_shown_by_name() {
+    let link = Link {
+        src_name: "ams1:eth1".to_owned(),
+        dst_name: "gva1:eth2".to_owned(),
+        ..unmeasured(at(1, 2), at(3, 4))
+    };
+    assert!(words(&table("links", &[link])).contains("\nams1:eth1 gva1:eth2 2.5Gbit"));
+    let switch = json!({ "dpid": "00000000000000b1", "role": "master", "ports": [], "name": "ams1" });
+    assert_eq!(
+        words(&table("switches", &[switch])),
+        "SWITCH DPID ROLE ADDRESS PORTS UP LINKS\nams1 b1 master - 0 0 0"
+    );
+}
+
+#[test]
+fn assignments_are_listed_with_a_row_for_each_path() {
+    let path = |switches: [&str; 2], streams: u64| {
+        json!({ "switches": switches, "switch_names": ["ams1", "gva1"], "available_bps": 94_000_000,
+                "round_trip_us": 20_000.0, "best_streams": 4.0, "streams": streams })
+    };
+    let ids = ["0000000000000001", "0000000000000002"];
+    let assignment = json!({ "id": "00000000000000aa", "owner": "braid-run", "src": "10.0.0.1", "dst": "10.0.0.2",
+        "requested_paths": 2, "expected_streams": null, "distribution": "weight", "opened_at": 0,
+        "expires_at": Time::from_millis(95_000), "placed_streams": 3, "paths": [path(ids, 2), path(ids, 1)] });
+    let expected = "ASSIGNMENT OWNER BETWEEN AND ENDS IN AVAILABLE ROUND TRIP STREAMS PATH
+00000000000000aa braid-run 10.0.0.1 10.0.0.2 5.0 s 94.0Mbit 20.00 ms 2 of 4 ams1 > gva1
+94.0Mbit 20.00 ms 1 of 4 ams1 > gva1";
+    assert_eq!(words(&table("assignments", &[assignment])), expected);
 }
 
 #[test]

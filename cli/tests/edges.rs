@@ -14,6 +14,8 @@ fn path(ports: &[(u64, u32)], state: Option<EdgePathState>, read_at: u64) -> Edg
     let told = state.is_some();
     EdgePath {
         path: ports.iter().map(|(dpid, _)| DatapathId(*dpid)).chain([DatapathId(9)]).collect(),
+        path_names: Vec::new(),
+        port_names: Vec::new(),
         ports: ports.iter().map(|(dpid, port)| SwitchPort::new(DatapathId(*dpid), PortNo(*port))).collect(),
         read_at: told.then(|| Time::from_millis(read_at)),
         state,
@@ -32,6 +34,7 @@ fn resequencer() -> Resequencer {
     Resequencer {
         group: 257,
         from: DatapathId(9),
+        from_name: String::new(),
         host: MacAddr::new([2, 0, 0, 0, 0, 1]),
         port: PortNo(1),
         read_at: Some(Time::from_millis(90_000)),
@@ -73,9 +76,10 @@ fn edges_are_listed_by_spray_groups_and_resequencers() {
         path(&[(1, 5)], None, 0),
         path(&[(1, 6)], Some(EdgePathState::Suspended), 90_000),
     ];
-    let groups = vec![SprayGroup { group: 256, to: DatapathId(9), paths }];
+    let groups = vec![SprayGroup { group: 256, to: DatapathId(9), to_name: String::new(), paths }];
     let edge = |dpid, spray_groups, resequencers| Edge {
         dpid: DatapathId(dpid),
+        name: None,
         answered_at: None,
         spray_groups,
         resequencers,
@@ -94,4 +98,13 @@ EDGE  FROM  HOST               HELD          OF       HOLD P50  P99       MAX  G
 ";
     assert_eq!(table(&edges), expected);
     assert_eq!(table(&[edge(9, Vec::new(), Vec::new())]).lines().count(), 2);
+    let named = EdgePath {
+        path_names: ["ams", "gva"].map(str::to_owned).to_vec(),
+        port_names: vec!["ams:eth2".to_owned()],
+        ..path(&[(1, 2)], active, 90_000)
+    };
+    let groups =
+        vec![SprayGroup { group: 256, to: DatapathId(9), to_name: "gva".to_owned(), paths: vec![named] }];
+    let named = Edge { name: Some("ams".to_owned()), ..edge(1, groups, Vec::new()) };
+    assert!(table(&[named]).contains("\nams   gva  ams:eth2 > gva "));
 }

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use support::{run, text};
 
+const RUN: &str = r#"{"schema":"braid/v1","run":[{"event":"snapshot","data":{}}]}"#;
+
 /// `braid page` with these arguments, and its address.
 fn start(arguments: &[&str]) -> (Child, String) {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("braid"));
@@ -31,11 +33,11 @@ fn get(address: &str, path: &str, host: &str) -> (String, Vec<u8>) {
 #[test]
 fn a_run_is_served_with_the_page_and_without_root() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), "{}").unwrap();
+    std::fs::write(file.path(), RUN).unwrap();
     let (mut process, address) = start(&[file.path().to_str().unwrap()]);
     let (head, body) = get(&address, "/run.json", "localhost");
     assert!(head.starts_with("http/1.1 200") && head.contains("content-security-policy"), "{head}");
-    assert_eq!(body, b"{}");
+    assert_eq!(body, RUN.as_bytes());
     let (head, body) = get(&address, "/", "localhost");
     assert!(head.contains("text/html") && text(&body).contains("app.js"), "{head}");
     assert!(get(&address, "/run.json", "evil.example").0.starts_with("http/1.1 403"));
@@ -52,6 +54,17 @@ fn a_demonstration_is_served_when_no_run_is_named() {
     assert_eq!(body[..2], [0x1f, 0x8b]);
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+#[test]
+fn what_is_no_run_is_refused_before_it_is_served() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for content in ["", "{}", "# a scenario", r#"{"schema":"braid/v1"}"#, r#"{"schema":"other","run":[]}"#] {
+        std::fs::write(file.path(), content).unwrap();
+        let output = run(&["page", file.path().to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{content}");
+        assert!(text(&output.stderr).contains("is no recorded run"), "{content}");
+    }
 }
 
 #[test]

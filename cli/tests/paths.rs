@@ -194,9 +194,9 @@ fn wrong_values_are_a_wrong_usage_that_says_what_is_right() {
         (&["--mode", "within:"], "HOPS is a whole number, such as within:4"),
         (&["--weight", "length"], "not a weight such as hops"),
         (&["--weight", "-1*hops"], "not a weight such as hops"),
-        (&["--max-latency", "10"], "such as 10ms"),
-        (&["--max-latency", "-1ms"], "such as 10ms"),
-        (&["--min-capacity", "much"], "a rate such as 100Mbit"),
+        (&["--max-latency", "10"], "write 10ns, 10us, 10ms or 10s"),
+        (&["--max-latency", "-1ms"], "write a number with a unit: ns, us, ms or s"),
+        (&["--min-capacity", "much"], "is not a rate: write a number with a unit: bit, kbit, Mbit"),
     ];
     for (rest, sentence) in cases {
         let command = braid().args(arguments("S", "T", TRAP, rest)).assert().code(2).stdout("");
@@ -214,7 +214,7 @@ fn a_network_that_is_not_there_or_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("network.json");
     fs::write(&file, r#"{"nodes": 7}"#).unwrap();
-    let command = braid().args(["paths", "a", "b", "--topology"]).arg(&file).assert().code(1).stdout("");
+    let command = braid().args(["paths", "a", "b", "--topology"]).arg(&file).assert().code(2).stdout("");
     command.stderr(contains("network.json:1:"));
 }
 

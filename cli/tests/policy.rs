@@ -80,7 +80,7 @@ fn mistakes_are_told_with_file_line_column_and_field() {
     };
     braid().args(["policy", "check"]).arg(&file).assert().code(2).stderr(mistakes());
     braid().args(["controller", "run", "--policy"]).arg(&file).assert().code(2).stderr(mistakes());
-    braid().args(["policy", "check", "/nowhere"]).assert().code(2);
+    braid().args(["policy", "check", "/nowhere"]).assert().code(3);
 }
 
 #[test]

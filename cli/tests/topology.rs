@@ -122,16 +122,16 @@ fn wrong_sources_end_with_their_exit_code_and_a_remedy() {
         (&["show", "ring:two"], 2, "\"two\" is not a whole number"),
         (&["generate", "star:3"], 2, "there is no generator \"star\": give one of fattree:K"),
         (&["generate", "east-asia", "--rate", "1Gbit"], 2, "east-asia says itself what its links carry"),
-        (&["generate", "line:2", "--delay", "soon"], 2, "\"soon\" is not a delay: write 10ms"),
+        (&["generate", "line:2", "--delay", "soon"], 2, "\"soon\" is not a time: write a number with a unit"),
         (&["show", ZOO, "--delay", "1ms"], 2, "--delay is for networks that are generated"),
         (&["show", "."], 1, "braid: .: "),
-        (&["show", "Cargo.toml"], 1, "Cargo.toml:"),
+        (&["show", "Cargo.toml"], 2, "Cargo.toml:"),
     ] {
         topology(args).assert().code(code).stdout("").stderr(contains(reason));
     }
-    let cut = topology(&["show", "-"]).write_stdin("{\"nodes\": [").assert().code(1);
+    let cut = topology(&["show", "-"]).write_stdin("{\"nodes\": [").assert().code(2);
     cut.stderr("braid: standard input:1:11: EOF while parsing a list; the document is cut off: get the whole of it\n");
-    topology(&["show", "-"]).write_stdin([b'<', 0xff]).assert().code(1).stderr(contains("UTF-8"));
+    topology(&["show", "-"]).write_stdin([b'<', 0xff]).assert().code(2).stderr(contains("UTF-8"));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn what_is_no_network_is_refused_by_what_it_is() {
     let file = folder.path().join("a.json");
     let refused = |content: &[u8], reason: &str| {
         fs::write(&file, content).unwrap();
-        topology(&["show", file.to_str().unwrap()]).assert().code(1).stderr(contains(reason));
+        topology(&["show", file.to_str().unwrap()]).assert().code(2).stderr(contains(reason));
     };
     refused(b" \n", "a.json: it is empty");
     refused(&[0xff, 0xfe, 0], "a.json: it is not text");

@@ -1,32 +1,31 @@
 #!/usr/bin/python3
-"""Three controllers of a cluster over a real etcd: leaders are killed and stopped, etcd is stopped and wiped.
+"""Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed and stopped, etcd is stopped and
+wiped, others intrude.
 
     cluster.py [--braid PROGRAM] [--log FILE] [--trials COUNT]
 
-Needs root, Open vSwitch and etcd. Prints one line of JSON with the times in which another member was master of every switch;
-exit code 5 if something was not as it should be.
+Needs root, Open vSwitch, etcd and openssl. Prints one line of JSON with the times in which another member was master of every
+switch; exit code 5 if something was not as it should be.
 """
 
 import argparse
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from store import Etcd  # noqa: E402
 from testbed import Lab, wait_until  # noqa: E402
 
 SWITCHES = ["s1", "s2"]
 MEMBERS = ["a", "b", "c"]
-STORE = "127.0.0.1:2379"
 
 
 class ClusterLab(Lab):
@@ -35,58 +34,47 @@ class ClusterLab(Lab):
         return json.loads(self.run("lab", "deploy", scenario, "--name", self.name, "--no-controller", "--json"))
 
 
-class Etcd:
-    """One etcd in memory, beside the switches."""
-
-    def __init__(self, lab, log):
-        self.lab = lab
-        self.log = log
-        self.folder = tempfile.mkdtemp(dir="/dev/shm")
-        self.process = None
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [self.lab.braid, "lab", "exec", self.lab.name, "--", "etcd", "--data-dir", f"{self.folder}/data"]
-            + ["--listen-client-urls", f"http://{STORE}", "--advertise-client-urls", f"http://{STORE}"]
-            + ["--listen-peer-urls", "http://127.0.0.1:2380"],
-            stdout=self.log, stderr=self.log,
-        )
-        self.lab.running.append(self.process)
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-
-    def wipe(self):
-        shutil.rmtree(f"{self.folder}/data", ignore_errors=True)
-
-    def end(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
 class Member:
-    def __init__(self, lab, name, log):
+    """A controller of the cluster, or, with another cluster's name, an intruder beside it."""
+
+    def __init__(self, lab, name, etcd, cluster="default"):
         self.lab = lab
+        self.etcd = etcd
         self.name = name
-        self.log = log
-        number = MEMBERS.index(name)
+        self.log = etcd.log
+        self.cluster = cluster
+        number = [*MEMBERS, "intruder"].index(name)
         self.openflow = f"127.0.0.1:{6653 + 10 * number}"
         self.port = 8653 + 10 * number
         self.process = None
 
-    def start(self):
-        self.process = subprocess.Popen(
+    def command(self, openflow, port):
+        return (
             [self.lab.braid, "lab", "exec", self.lab.name, "--", self.lab.braid, "controller", "run"]
-            + ["--openflow", self.openflow, "--http", f"127.0.0.1:{self.port}"]
-            + ["--cluster", f"etcd://{STORE}", "--cluster-member", self.name],
-            stdout=subprocess.PIPE, stderr=self.log, text=True,
+            + ["--openflow", openflow, "--http", f"127.0.0.1:{port}"]
+            + ["--cluster-member", self.name, "--cluster-name", self.cluster, *self.etcd.options()]
         )
+
+    def start(self):
+        command = self.command(self.openflow, self.port)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.lab.running.append(self.process)
         assert self.process.stdout.readline(), f"member {self.name} does not start"
 
     def ask(self, *words):
         url = f"http://127.0.0.1:{self.port}"
         return json.loads(self.lab.ovs(self.lab.braid, *words, "--json", "--controller", url))
+
+    def api(self, method, path, body=None):
+        """What its API answers, with status and headers."""
+        url = f"http://127.0.0.1:{self.port}/api/v1/{path}"
+        return json.loads(self.lab.ovs("python3", str(HERE / "ask.py"), method, url, *([json.dumps(body)] if body else [])))
+
+    def assign(self):
+        return self.api("POST", "assignments", {"src": "10.0.0.1", "dst": "10.0.0.2", "paths": 1, "owner": "check"})
+
+    def assignments(self):
+        return [assignment["id"] for assignment in self.ask("assignments")["assignments"]]
 
     def load(self, policy):
         """Whether a policy could be loaded."""
@@ -102,6 +90,17 @@ class Member:
 
     def hand_over(self):
         return self.ask("cluster", "hand-over")["to"]
+
+    def alarms(self):
+        return {alarm["kind"] for alarm in self.ask("alarms")["alarms"]}
+
+    def term(self):
+        return self.ask("cluster", "status")["newest_term"]
+
+    def twin_error(self):
+        """What another process with this name says when it is refused."""
+        twin = subprocess.run(self.command("127.0.0.1:0", 0), capture_output=True, text=True, timeout=20)
+        return twin.stderr if twin.returncode else ""
 
 
 class Watch:
@@ -161,6 +160,7 @@ class Check:
         self.times = {}
         self.events = []
         self.rewritten = 0
+        self.promised = []
 
     def do(self, what, action):
         """Does something; which rules are written again because of it is counted later."""
@@ -186,6 +186,7 @@ class Check:
     def settle(self):
         wait_until("one member is master", lambda: self.watch.master() is not None)
         time.sleep(3)
+        wait_until("one member is master after a while", lambda: self.watch.master() is not None)
         return self.members[self.watch.master()]
 
     def replace(self, what, action, restore):
@@ -203,6 +204,8 @@ class Check:
         self.count_rewritten(before)
         self.expect(f"{what}: the new leader stays", self.watch.master() == new)
         self.expect(f"{what}: the old one is slave", set(leader.roles()) <= {"slave"})
+        if what == "SIGSTOP":
+            self.expect(f"{what}: the old one raises an alarm", "leadership_lost" in leader.alarms())
 
     def agree(self):
         """Every member names the same leader and knows all members."""
@@ -227,6 +230,80 @@ class Check:
         self.expect("without etcd no policy is loaded", not leader.load(policy_file(folder, "lost")))
         self.expect("without etcd the policy stays", leader.rules() == ["shared"])
 
+    def promise(self):
+        """A standby passes on what clients ask; the next leader has what was promised, and not what was released."""
+        standby = self.standby()
+        made = [self.insist(standby.assign) for _ in range(2)]
+        self.expect("assignments are made at a standby", [it["status"] for it in made] == [201, 201])
+        ids = [it["answer"]["assignment"]["id"] for it in made]
+        release = lambda: standby.api("DELETE", f"assignments/{ids[1]}", {"owner": "check"})
+        self.expect("an assignment is released", self.insist(release)["status"] == 200)
+        self.promised = ids[:1]
+        self.expect("a standby says how old its state is", "braid-state-age" in standby.api("GET", "switches")["headers"])
+        leader = self.settle()
+        kill(leader)
+        self.keeps_promises("the leader was killed")
+        leader.start()
+
+    def insist(self, ask):
+        """Asks again as long as it may work later: leaders may change on a busy machine."""
+        end = time.monotonic() + 20
+        while (answer := ask())["status"] == 503 and time.monotonic() < end:
+            time.sleep(0.5)
+        return answer
+
+    def keeps_promises(self, after):
+        leader = self.settle()
+        wait_until(f"{after}: the assignment is there", lambda: leader.assignments() == self.promised)
+
+    def refuses_promises(self):
+        """Without etcd nothing is promised, and what is there stays."""
+        leader = self.members[self.watch.master()]
+        refused = leader.assign()
+        reason = refused["answer"].get("detail", "")
+        self.expect("without etcd no assignment is made", refused["status"] == 503 and "store" in reason)
+        self.expect("without etcd assignments stay", leader.assignments() == self.promised)
+
+    def standby(self):
+        leader = self.settle()
+        return next(member for member in self.members.values() if member is not leader)
+
+    def restart_without_etcd(self, standby):
+        """A member that starts while etcd is stopped stands by, and is whole again later."""
+        kill(standby)
+        standby.start()
+        time.sleep(3)
+        self.expect("without etcd a member starts", standby.process.poll() is None)
+        self.expect("without etcd it says so", "store_unreachable" in standby.alarms())
+        self.expect("without etcd it does not lead", set(standby.roles()) <= {"slave"})
+
+    def restart_after_a_wipe(self):
+        """A member that starts right after etcd was wiped finds the others."""
+        standby = self.standby()
+        kill(standby)
+        standby.start()
+        time.sleep(4)
+        self.agree()
+
+    def refuse_a_twin(self):
+        error = self.standby().twin_error()
+        self.expect("a second process with a member's name is refused", "another process is member" in error)
+
+    def intrude(self, intruder):
+        """Another cluster on the same switches: whoever loses a switch says so, and nobody raises terms for ever."""
+        leader = self.settle()
+        intruder.start()
+        time.sleep(5)
+        terms = (leader.term(), intruder.term())
+        time.sleep(5)
+        self.expect("two clusters do not raise their terms in turns", (leader.term(), intruder.term()) == terms)
+        loser = leader if intruder.roles() == ["master"] * len(SWITCHES) else intruder
+        self.expect("the loser says so", "foreign_term" in loser.alarms())
+        kill(intruder)
+        if loser is leader:
+            leader.ask("switches", "take-over")
+        self.expect("the leader takes the switches back", self.settle() is leader)
+
     def stays(self, what, action):
         leader = self.settle()
         before = self.rules()
@@ -242,8 +319,8 @@ def policy_file(folder, rule):
     return path
 
 
-def connect(lab, members):
-    targets = [f"tcp:{member.openflow}" for member in members]
+def connect(lab, controllers):
+    targets = [f"tcp:{controller.openflow}" for controller in controllers]
     for switch in SWITCHES:
         lab.ovs("ovs-vsctl", "set-controller", switch, *targets)
     for row in lab.ovs("ovs-vsctl", "--columns=_uuid", "--bare", "list", "controller").split():
@@ -255,14 +332,16 @@ def kill(member):
     member.process.wait()
 
 
-def run(lab, etcd, log, trials):
+def run(lab, etcd, trials):
     lab.deploy()
     etcd.start()
-    members = {name: Member(lab, name, log) for name in MEMBERS}
+    members = {name: Member(lab, name, etcd) for name in MEMBERS}
     time.sleep(2)
+    etcd.enable_users()
     for member in members.values():
         member.start()
-    connect(lab, members.values())
+    intruder = Member(lab, "intruder", etcd, cluster="other")
+    connect(lab, [*members.values(), intruder])
     check = Check(lab, Watch(lab, members.values()), members)
     check.settle()
     ping = lab.inside("alpha", "ping", "-c", "5", "-i", "0.3", "10.0.0.2")
@@ -278,11 +357,20 @@ def run(lab, etcd, log, trials):
         check.replace("hand-over", Member.hand_over, lambda leader: None)
     check.agree()
     check.share(etcd.folder)
+    check.promise()
+    check.refuse_a_twin()
+    standby = check.standby()
     leader = check.stays("etcd stopped", lambda: (etcd.stop(), time.sleep(10)))
+    check.restart_without_etcd(standby)
     check.keeps_policy(etcd.folder)
+    check.refuses_promises()
     check.expect("etcd stopped: the leader goes on", check.watch.master() == leader.name)
     leader = check.stays("etcd started again", lambda: (etcd.start(), time.sleep(5)))
     check.stays("etcd wiped", lambda: (etcd.stop(), etcd.wipe(), etcd.start(), time.sleep(5)))
+    check.restart_after_a_wipe()
+    kill(leader := check.settle())
+    check.keeps_promises("etcd was wiped, and the leader killed")
+    leader.start()
     kept = [member.rules() for member in members.values()]
     check.expect("the policy is there after all of that", all(rules == ["shared"] for rules in kept))
     sent, lost = probe.end()
@@ -290,6 +378,9 @@ def run(lab, etcd, log, trials):
         before = max((event for event in check.events if event[0] <= at), default=(at, "the start"))
         print(f"a probe was lost {at - before[0]:.2f} s after: {before[1]}", file=sys.stderr)
     check.expect("no rule was written again", check.rewritten == 0)
+    forged = [name for name, member in members.items() if "forged_lldp" in member.alarms()]
+    check.expect("the key of discovery frames stays", not forged)
+    check.intrude(intruder)
     times = {what: [round(took * 1000) for took in took_all] for what, took_all in check.times.items()}
     print(json.dumps({"schema": "braid/v1", "milliseconds": times, "probes": {"sent": sent, "lost": len(lost)}, "rules_rewritten": check.rewritten, "failed": check.failed}))
     return 5 if check.failed else 0
@@ -304,7 +395,7 @@ def main():
     with ClusterLab(arguments.braid, "cluster-check") as lab, open(arguments.log, "w") as log:
         etcd = Etcd(lab, log)
         try:
-            sys.exit(run(lab, etcd, log, arguments.trials))
+            sys.exit(run(lab, etcd, arguments.trials))
         finally:
             etcd.end()
 

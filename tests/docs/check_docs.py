@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks scripts/check-docs and scripts/book-pages: what they must find, and what they must leave alone.
+"""Checks scripts/check-docs, scripts/check-site and scripts/book-pages: what they must find, and what they must leave alone.
 
     tests/docs/check_docs.py
 
@@ -69,6 +69,14 @@ class CheckDocs(unittest.TestCase):
         self.write(two="Text.\n")
         self.complains("docs/two.md: no heading")
 
+    def test_a_step_of_ci_that_the_table_lacks_is_named(self):
+        (self.top / ".ci").mkdir()
+        (self.top / ".ci/run").write_text("step lint make lint\nstep 'all of it' x\n")
+        (self.top / "CONTRIBUTING.md").write_text("# C\n\n| step | command |\n|---|---|\n| lint | x |\n")
+        self.complains("where .ci/run has the step all of it, the table has nothing")
+        (self.top / "CONTRIBUTING.md").write_text("# C\n\n| step | command |\n|---|---|\n| lint | x |\n| all of it | x |\n")
+        self.assertEqual(self.check(), (0, ""))
+
     def test_a_block_that_fails_is_named_with_its_line(self):
         self.write(one="# One\n\n```sh test\nx=1\n```\n\n```sh test\n[ $x = 2 ]\n```\n")
         status, said = self.check("/bin/true", "docs/one.md")
@@ -78,6 +86,33 @@ class CheckDocs(unittest.TestCase):
     def test_blocks_of_a_page_share_a_shell_and_find_braid(self):
         self.write(one="# One\n\n```sh test\nx=1\n```\n\n```sh test\n[ $x = 1 ]; braid\n```\n\n```sh\nfalse\n```\n")
         self.assertEqual(self.check("/bin/true", "docs/one.md")[0], 0)
+
+
+class CheckSite(unittest.TestCase):
+    def setUp(self):
+        self.top = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def check(self, **pages):
+        for name, text in pages.items():
+            (self.top / f"{name}.html").write_text(text)
+        done = subprocess.run([SCRIPTS / "check-site", self.top], capture_output=True, text=True)
+        return done.returncode, done.stderr.strip()
+
+    def test_links_into_the_site_and_out_of_it_pass(self):
+        other = '<a href="index.html#x">1</a> <a href="#y" id="y">2</a> <a href="https://example.org/">3</a>'
+        self.assertEqual(self.check(index='<h1 id="x">X</h1><a href="other.html">o</a>', other=other), (0, ""))
+
+    def test_a_file_that_is_missing_is_named_with_its_line(self):
+        self.assertEqual(self.check(index='<p>\n<img src="a.png">'), (1, "index.html:2: a.png: there is no such file"))
+
+    def test_a_heading_that_is_missing_is_named(self):
+        self.assertEqual(self.check(index='<a href="#x">x</a>'), (1, "index.html:1: #x: there is no such heading"))
+
+    def test_a_file_outside_the_site_is_none_of_it(self):
+        self.assertEqual(self.check(index='<a href="../x">x</a>')[0], 1)
+
+    def test_a_folder_without_a_site_is_a_problem(self):
+        self.assertEqual(self.check()[0], 1)
 
 
 class BookPages(unittest.TestCase):

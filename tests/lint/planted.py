@@ -58,13 +58,43 @@ class Planted(unittest.TestCase):
         self.plant(f"{CONTROL}/hosts/mod.rs", "\nimpl Brain {}\n")
         self.is_found("The brain is its machines", f"{CONTROL}/hosts/mod.rs")
 
+    def test_a_method_of_the_dispatch_outside_its_files(self):
+        self.plant(f"{CONTROL}/streams/mod.rs", "\nimpl<'a> Dispatch<'a> {}\n")
+        self.is_found("The brain is its machines", f"{CONTROL}/streams/mod.rs")
+
     def test_a_machine_that_knows_the_brain(self):
         self.plant(f"{CONTROL}/fabric/mod.rs", "\nuse crate::brain::Brain;\n")
         self.is_found("A machine reports by events", f"{CONTROL}/fabric/mod.rs")
 
-    def test_an_anonymous_tuple_as_an_argument(self):
-        self.plant(f"{CONTROL}/routing/mod.rs", "\nfn route(\n    (from, to): (u64, u64),\n) {}\n")
-        self.is_found("has a name: write a struct", f"{CONTROL}/routing/mod.rs")
+    def test_an_anonymous_tuple_as_an_argument_in_any_form(self):
+        forms = {
+            "pattern": "(from, to): (u64, u64)",
+            "reference": "ends: &(u64, u64)",
+            "option": "ends: Option<(u64, u64)>",
+            "slice": "ends: &[(u64, u64)]",
+            "vector": "ends: &mut Vec<(u64, Vec<u8>)>",
+            "iterator": "ends: impl Iterator<Item = (u64, u64)>",
+            "several": "&self,\n    test: impl Fn(u64, u64) -> bool,\n    ends: Option<&(u64, u64)>,\n",
+        }
+        for name, argument in forms.items():
+            with self.subTest(form=name):
+                self.plant(f"{CONTROL}/routing/mod.rs", f"\nfn route_{name}<T>({argument}) {{}}\n")
+                self.is_found("has a name: write a struct", f"route_{name}")
+                self.doCleanups()
+
+    def test_an_anonymous_tuple_with_an_alias(self):
+        self.plant(f"{CONTROL}/routing/mod.rs", "\ntype Ends = (u64, u64);\n")
+        self.is_found("has a name: write a struct", "Ends is a tuple by another name")
+
+    def test_closures_and_empty_tuples_are_no_tuples(self):
+        self.plant(f"{CONTROL}/routing/mod.rs", "\nfn route(test: impl Fn((u64, u64)) -> bool, unit: (), of: &dyn Fn(u64)) {}\n")
+        status, said = self.run_check("scripts/check-boundaries")
+        self.assertEqual(status, 0, said)
+
+    def test_a_function_of_more_than_five_arguments(self):
+        arguments = ", ".join(f"argument_{number}: u64" for number in range(6))
+        self.plant(f"{CONTROL}/routing/mod.rs", f"\nfn route<F: Fn(u64) -> u64>(&mut self, {arguments}) {{}}\n")
+        self.is_found("nor more than five arguments", "route takes 6 arguments")
 
     def test_a_machine_that_shows_more_than_twelve_methods(self):
         methods = "".join(f"    pub(crate) fn handle_{number}(&self) {{}}\n" for number in range(13))
@@ -110,11 +140,34 @@ class Planted(unittest.TestCase):
         os.environ.setdefault("CARGO_TARGET_DIR", str(TOP / "target"))
         self.is_found("was not marked as a wrapper", "braid-switch", "scripts/deny")
 
-    def test_a_clock_in_the_core(self):
-        self.plant("core/types/src/lib.rs", "\n/// Reads a clock.\npub fn late() -> std::time::Instant {\n    std::time::Instant::now()\n}\n")
+    def test_a_clock_the_environment_and_the_order_of_a_hash_table_in_the_core(self):
+        violations = {
+            "time is an argument": "pub fn late() -> std::time::Instant {\n    std::time::Instant::now()\n}",
+            "settings are arguments": 'pub fn home() -> Option<String> {\n    std::env::var("HOME").ok()\n}',
+            "the order of a hash table means nothing": "pub fn keys(of: &std::collections::HashMap<u8, u8>) -> Vec<&u8> {\n    of.keys().collect()\n}",
+            "iteration over unordered hash-based type": "pub fn all(of: &std::collections::HashMap<u8, u8>, out: &mut Vec<u8>) {\n    for (key, _) in of {\n        out.push(*key);\n    }\n}",
+        }
+        self.plant("core/types/src/lib.rs", "".join(f"\n/// Planted.\n{text}\n" for text in violations.values()))
         target = Path(os.environ.get("CARGO_TARGET_DIR", TOP / "target")) / "planted"
         clippy = ["cargo", "clippy", "--quiet", "--locked", "--package", "braid-types", "--target-dir", str(target)]
-        self.is_found("time is an argument", "core/types/src/lib.rs", *clippy, "--", "-D", "warnings")
+        for words in violations:
+            with self.subTest(rule=words):
+                self.is_found(words, "core/types/src/lib.rs", *clippy, "--", "-D", "warnings")
+
+    def test_a_crate_of_the_core_that_may_follow_the_order_of_hash_tables(self):
+        lint = "#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]\n"
+        library = self.copy / "core/spray/src/lib.rs"
+        before = library.read_text()
+        self.assertIn(lint, before)
+        self.addCleanup(lambda: library.write_text(before))
+        library.write_text(before.replace(lint, ""))
+        self.is_found("does not loop over hash tables", "core/spray/src/lib.rs")
+
+    def test_an_index_into_what_has_arrived(self):
+        self.plant("core/spray/src/segment.rs", "\n/// Reads a byte.\npub fn first(bytes: &[u8]) -> u8 {\n    bytes[0]\n}\n")
+        target = Path(os.environ.get("CARGO_TARGET_DIR", TOP / "target")) / "planted"
+        clippy = ["cargo", "clippy", "--quiet", "--locked", "--package", "braid-spray", "--target-dir", str(target)]
+        self.is_found("indexing may panic", "core/spray/src/segment.rs", *clippy, "--", "-D", "warnings")
 
 
 if __name__ == "__main__":

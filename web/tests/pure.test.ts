@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event, TransferHistory } from "../src/domain/api";
+import type { TransferHistory } from "../src/domain/api";
 import { loadColour, streamColour, streamDash } from "../src/domain/colours";
 import * as format from "../src/domain/format";
 import { layout } from "../src/domain/layout";
-import { between, merge, stack, WINDOW_S } from "../src/domain/throughput";
+import { exceeds, limited, merge, stack, WINDOW_S } from "../src/domain/throughput";
 
 const history = (times: number[], streams: Record<number, (number | null)[]>): TransferHistory => ({
   schema: "braid/v1",
-  now: 0,
+  now: (times.at(-1) ?? 0) * 1e9,
   id: 1,
   step_s: 1,
   times: times.map((it) => it * 1e9),
@@ -68,6 +68,8 @@ test("what comes later is appended, streams that open late have nothing before",
   assert.deepEqual(both.times, [1e9, 2e9, 3e9]);
   assert.deepEqual(both.streams.map((it) => it.sent_bps), [[1, 2, 3], [null, null, 9]]);
   assert.equal(merge(both, history([3], { 1: [3] })), both);
+  const anew = history([1], { 1: [7] });
+  assert.deepEqual(merge(both, anew), anew, "a controller that was started anew has another clock");
   const long = history(Array.from({ length: 900 }, (_, at) => at), { 1: Array.from({ length: 900 }, () => 1) });
   assert.equal(merge(null, long).times.length, WINDOW_S);
 });
@@ -77,9 +79,31 @@ test("streams are stacked in their order, the whole stack first", () => {
   assert.deepEqual(data, [[-1, 0], [11, 20], [11, 20], [1, null]]);
 });
 
-test("what happened while the transfer is shown is marked", () => {
-  const event = (at: number, notice: string): Event => ({ number: at, time: at * 1e9, level: "info", text: notice, notice }) as Event;
-  const events = [event(1, "link_down"), event(3, "link_down"), event(4, "host_seen")];
-  assert.deepEqual(between(events, history([2, 5], {})), [{ x: -2, text: "link_down" }]);
-  assert.deepEqual(between(events, null), []);
+test("a stack is of one direction, as links carry as much both ways at once", () => {
+  const both = history([1, 2], { 1: [1, 2] });
+  both.streams[0]!.received_bps = [30, 40];
+  assert.deepEqual(stack(both)[1], [30, 40]);
+});
+
+test("readings of a second may exceed a capacity by little, and no share is over 100 % then", () => {
+  assert.deepEqual([0.5, 1, 1.04, 1.4].map(format.used), ["50 %", "100 %", "100 %", "> 100 %"]);
+  assert.equal(format.absolute(null, 5e9), undefined);
+  assert.equal(format.absolute(0, 5e9), new Date(5000).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" }));
+});
+
+test("what paths can carry is drawn from when it held", () => {
+  const first = limited([], { time: 50, bps: 200 });
+  assert.deepEqual(first, [{ time: 50, bps: 200 }]);
+  assert.deepEqual(limited(first, { time: 51, bps: 200 }), first);
+  const cut = limited(first, { time: 60, bps: 100 });
+  assert.deepEqual(cut, [...first, { time: 60, bps: 100 }]);
+  assert.deepEqual(limited(cut, { time: 55, bps: 200 }), first, "a run that is played again");
+});
+
+test("more than the paths can carry is explained where it was sent", () => {
+  const sent = history([1, 2, 3], { 1: [100, 60, 60], 2: [null, 60, 40] });
+  const limits = [{ time: 1e9, bps: 100 }, { time: 3e9, bps: 200 }];
+  assert.ok(exceeds(sent, limits));
+  assert.ok(!exceeds(sent, [{ time: 1e9, bps: 119 }]), "a reading of a second is not exact");
+  assert.ok(!exceeds(sent, [{ time: 3e9, bps: 100 }]), "the time before is not known");
 });

@@ -93,16 +93,24 @@ fn is_nobody(error: &ureq::Error) -> bool {
     match error {
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => true,
         ureq::Error::Timeout(step) => matches!(step, Timeout::Resolve | Timeout::Connect),
-        ureq::Error::Io(error) => matches!(
-            error.kind(),
-            ErrorKind::ConnectionRefused
-                | ErrorKind::HostUnreachable
-                | ErrorKind::NetworkUnreachable
-                | ErrorKind::TimedOut
-                | ErrorKind::AddrNotAvailable
-        ),
+        ureq::Error::Io(error) => {
+            is_unresolved(error)
+                || matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionRefused
+                        | ErrorKind::HostUnreachable
+                        | ErrorKind::NetworkUnreachable
+                        | ErrorKind::TimedOut
+                        | ErrorKind::AddrNotAvailable
+                )
+        }
         _ => false,
     }
+}
+
+/// Whether the host's name is unknown. The standard library has no kind of its own for it.
+fn is_unresolved(error: &std::io::Error) -> bool {
+    error.to_string().starts_with("failed to lookup address information")
 }
 
 #[cfg(test)]
@@ -115,5 +123,9 @@ mod tests {
         let told = |step| Error::of_transport(&url, ureq::Error::Timeout(step)).to_string();
         assert_eq!(told(Timeout::Global), "the controller at http://c: it has not answered in time");
         assert!(told(Timeout::Connect).starts_with("no controller answers at http://c: "));
+        let unknown =
+            std::io::Error::other("failed to lookup address information: Name or service not known");
+        let told = Error::of_transport(&url, ureq::Error::Io(unknown)).to_string();
+        assert!(told.starts_with("no controller answers at http://c: "), "{told}");
     }
 }

@@ -6,6 +6,7 @@ use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::LossEvidence;
 use crate::page::pages;
 use crate::schema::{Dpid, Mac, Nanoseconds, PortOfSwitch};
 
@@ -19,6 +20,10 @@ pub struct Alarm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PortOfSwitch>, nullable = false)]
     pub at: Option<SwitchPort>,
+    /// The port by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub at_name: Option<String>,
     /// The address of the peer, if it connected to the controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
@@ -104,6 +109,14 @@ pub enum Threat {
     TooManyAddresses,
     /// More packets for the controller than a port may send.
     TooManyPackets,
+    /// A link that leaves the port and loses or corrupts frames without going down. It is avoided until it is clean.
+    LossyLink {
+        /// The receiving end.
+        #[schema(value_type = PortOfSwitch)]
+        to: SwitchPort,
+        /// What was counted.
+        evidence: LossEvidence,
+    },
     /// An OpenFlow connection with the datapath id of a switch that is connected.
     DuplicateDatapathId {
         /// The datapath id.
@@ -113,11 +126,47 @@ pub enum Threat {
         #[schema(value_type = String)]
         holder: IpAddr,
     },
+    /// A bridge of Open vSwitch is set up in a way that does not work, as its database says.
+    UnsuitableBridge {
+        /// The bridge's datapath id.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+        /// Which bridge it is, what is wrong, and what to do about it.
+        why: String,
+    },
     /// Another controller is the master of a switch.
     RoleLost {
         /// The switch.
         #[schema(value_type = Dpid)]
         dpid: DatapathId,
+    },
+    /// A controller outside the cluster is the master of a switch.
+    ForeignTerm {
+        /// The switch.
+        #[schema(value_type = Dpid)]
+        dpid: DatapathId,
+        /// The term of that controller: the generation id of the switch.
+        term: u64,
+    },
+    /// The store of the controller's cluster does not answer.
+    StoreUnreachable {
+        /// Which one, and what to do about it.
+        why: String,
+    },
+    /// The controller led its cluster until another member was elected, without a hand-over.
+    LeadershipLost {
+        /// What happened, and what to do about it.
+        why: String,
+    },
+    /// Another process is a member of the cluster with the controller's name.
+    DuplicateMember {
+        /// Which one, and what to do about it.
+        why: String,
+    },
+    /// A value in the store of the controller's cluster that cannot be read.
+    CorruptStore {
+        /// Which one, and what to do about it.
+        why: String,
     },
     /// An OpenFlow connection that was refused, or closed since the peer misbehaved.
     RefusedConnection {

@@ -52,6 +52,10 @@ pub struct AssignedPath {
     /// Its switches, from the one of `src` to the one of `dst`.
     #[schema(value_type = Vec<Dpid>)]
     pub switches: Vec<DatapathId>,
+    /// The switches by name, or datapath id; left out where none has a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub switch_names: Vec<String>,
     /// What it can carry beside the others, in bits a second: this owner's share of what others do not use.
     pub available_bps: u64,
     /// Its round-trip time, in microseconds, as far as the delays of links are known.

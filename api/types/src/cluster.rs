@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::document::Schema;
 use crate::schema::Nanoseconds;
 
-/// A cluster as one of its members sees it.
+/// A cluster as one of its members sees it; without a name and members where the controller is alone.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Cluster {
     /// `braid/v1`
@@ -16,10 +16,10 @@ pub struct Cluster {
     /// The time of the answer.
     #[schema(value_type = Nanoseconds)]
     pub now: Time,
-    /// The cluster's name.
-    pub name: String,
-    /// The member that answers.
-    pub member: String,
+    /// The cluster's name; null if the controller is no member of a cluster.
+    pub name: Option<String>,
+    /// The member that answers; null if the controller is no member of a cluster.
+    pub member: Option<String>,
     /// The leader; null if this member knows of none.
     pub leader: Option<String>,
     /// The leader's term; null if this member knows of no leader.
@@ -30,6 +30,24 @@ pub struct Cluster {
     pub store_answers: bool,
     /// All members that this one knows of, and itself, by name.
     pub members: Vec<ClusterMember>,
+}
+
+impl Cluster {
+    /// The answer of a controller that is no member of a cluster.
+    #[must_use]
+    pub const fn alone(now: Time) -> Self {
+        Self {
+            schema: Schema,
+            now,
+            name: None,
+            member: None,
+            leader: None,
+            term: None,
+            newest_term: 0,
+            store_answers: false,
+            members: Vec::new(),
+        }
+    }
 }
 
 /// A member of a cluster.

@@ -16,6 +16,9 @@ pub struct Edge {
     /// Its identity.
     #[schema(value_type = Dpid)]
     pub dpid: DatapathId,
+    /// Its name, if the network file gives one.
+    #[serde(default)]
+    pub name: Option<String>,
     /// When it reported last.
     #[schema(value_type = Option<Nanoseconds>)]
     pub answered_at: Option<Time>,
@@ -33,6 +36,10 @@ pub struct SprayGroup {
     /// The edge at the end of its paths.
     #[schema(value_type = Dpid)]
     pub to: DatapathId,
+    /// That edge by name, or datapath id.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub to_name: String,
     /// Its paths, those of the lowest delay first.
     pub paths: Vec<EdgePath>,
 }
@@ -43,9 +50,17 @@ pub struct EdgePath {
     /// The switches on it.
     #[schema(value_type = Vec<Dpid>)]
     pub path: Vec<DatapathId>,
+    /// The switches by name, or datapath id; left out where none has a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub path_names: Vec<String>,
     /// The ports by which it leaves them.
     #[schema(value_type = Vec<PortOfSwitch>)]
     pub ports: Vec<SwitchPort>,
+    /// The ports by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub port_names: Vec<String>,
     /// When the following values were reported.
     #[schema(value_type = Option<Nanoseconds>)]
     pub read_at: Option<Time>,
@@ -91,6 +106,10 @@ pub struct Resequencer {
     /// The edge that sprays.
     #[schema(value_type = Dpid)]
     pub from: DatapathId,
+    /// That edge by name, or datapath id.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub from_name: String,
     /// The host.
     #[schema(value_type = Mac)]
     pub host: MacAddr,

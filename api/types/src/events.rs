@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::schema::{Dpid, Mac, Nanoseconds, PortOfSwitch, Tuple};
-use crate::{Item, Page, Schema, Threat, TransferKind};
+use crate::{Item, LossEvidence, Page, Schema, Threat, TransferKind};
 
 /// The last events.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -132,6 +132,17 @@ pub enum Notice {
         losses: usize,
         /// For how long it is not used, in microseconds.
         hold_us: u64,
+    },
+    /// A degraded link has lost nothing for its hold time and is used again.
+    LinkRecovered {
+        /// The sending end.
+        #[schema(value_type = PortOfSwitch)]
+        src: SwitchPort,
+        /// The receiving end.
+        #[schema(value_type = PortOfSwitch)]
+        dst: SwitchPort,
+        /// What was counted meanwhile.
+        evidence: LossEvidence,
     },
     /// An attack; reported at once, then once a second for a source and a kind.
     Alarm {

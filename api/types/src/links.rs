@@ -4,6 +4,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::LinkLoss;
 use crate::page::pages;
 use crate::schema::{Dpid, Nanoseconds, PortNumber, PortOfSwitch};
 
@@ -19,6 +20,14 @@ pub struct Link {
     /// The receiving end.
     #[schema(value_type = PortOfSwitch)]
     pub dst: SwitchPort,
+    /// The sending end by the names of the switch and the port, or by datapath id and number: `ams1:eth1`.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub src_name: String,
+    /// The receiving end, likewise.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub dst_name: String,
     /// Its capacity in bits a second: as configured, or else measured, or else the speed of its ports.
     pub capacity_bps: u64,
     /// Its capacity as measured on demand.
@@ -43,8 +52,53 @@ pub struct Link {
     /// The end of the interval over which that was counted.
     #[schema(value_type = Option<Nanoseconds>)]
     pub loss_at: Option<Time>,
+    /// What is known of it while it is degraded: up, but avoided since it loses or corrupts frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub degraded: Option<DegradedLink>,
     /// Its counters since the controller has known its ports.
     pub counters: LinkCounters,
+}
+
+/// A link that loses or corrupts frames without going down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct DegradedLink {
+    /// Since when that is known.
+    #[schema(value_type = Nanoseconds)]
+    pub since: Time,
+    /// What shows it.
+    pub evidence: LossEvidence,
+    /// Since when it has lost nothing.
+    #[schema(value_type = Nanoseconds)]
+    pub clean_since: Time,
+    /// How long it must lose nothing to be used again, in microseconds.
+    pub hold_us: u64,
+}
+
+/// What was counted at both ends of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct LossEvidence {
+    /// Frames that were sent into it.
+    pub frames: u64,
+    /// Frames of them that did not arrive, or arrived damaged.
+    pub lost: u64,
+    /// Frames of them that arrived damaged.
+    pub damaged: u64,
+    /// The time over which they were counted, in microseconds.
+    pub time_us: u64,
+}
+
+/// A directed link that was lost while both its switches are connected.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct LostLink {
+    /// The link as it was known last.
+    #[serde(flatten)]
+    pub link: Link,
+    /// When it was lost.
+    #[schema(value_type = Nanoseconds)]
+    pub lost_at: Time,
+    /// Why; null if that is not known.
+    pub why: Option<LinkLoss>,
 }
 
 /// The delay of a link, in microseconds.

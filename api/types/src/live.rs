@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::schema::Nanoseconds;
-use crate::{Edge, Event, Host, Link, Schema, Switch, Transfer};
+use crate::{Edge, Event, Host, Link, LostLink, Schema, Switch, Transfer};
 
 /// The data of the first message, named `snapshot`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -20,6 +20,11 @@ pub struct Snapshot {
     pub switches: Vec<Switch>,
     /// Directed links.
     pub links: Vec<Link>,
+    /// Directed links that were lost and have not come back, while both their switches are connected. Deltas do not have
+    /// them: a link that leaves `links` is lost, and one that comes back is in `links` again.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub lost_links: Vec<LostLink>,
     /// Interfaces of hosts.
     pub hosts: Vec<Host>,
     /// Edges.

@@ -50,6 +50,14 @@ pub struct Stream {
     /// The answering host's address.
     #[schema(value_type = String)]
     pub dst: IpAddr,
+    /// The name of the opening host, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub src_name: Option<String>,
+    /// The name of the answering host, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub dst_name: Option<String>,
     /// The opening host's port.
     pub src_port: u16,
     /// The answering host's port.
@@ -57,6 +65,10 @@ pub struct Stream {
     /// The switches on its path, the first one if it is sprayed; empty while it follows the default path.
     #[schema(value_type = Vec<Dpid>)]
     pub path: Vec<DatapathId>,
+    /// The switches by name, or datapath id; left out where none has a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub path_names: Vec<String>,
     /// The ports by which it leaves them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<PortOfSwitch>, required = false)]
@@ -81,6 +93,10 @@ pub struct SprayPath {
     /// The switches on it.
     #[schema(value_type = Vec<Dpid>)]
     pub path: Vec<DatapathId>,
+    /// The switches by name, or datapath id; left out where none has a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub path_names: Vec<String>,
     /// The ports by which it leaves them.
     #[schema(value_type = Vec<PortOfSwitch>)]
     pub ports: Vec<SwitchPort>,

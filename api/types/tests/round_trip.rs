@@ -18,7 +18,8 @@ fn port(dpid: u8, port: u32) -> Value {
 
 fn edge_path() -> Value {
     json!({
-        "path": ["0000000000000001", "0000000000000002"], "ports": [port(1, 2)], "read_at": 8, "state": "suspended",
+        "path": ["0000000000000001", "0000000000000002"], "ports": [port(1, 2)], "read_at": 8,
+        "path_names": ["ams1", "2"], "port_names": ["ams1:eth2"], "state": "suspended",
         "share": 0.25, "carried_bps": 1, "estimated_capacity_bps": null, "round_trip_us": 9.5, "queue_us": 0.5,
         "loss": 0.0, "packets": 1, "bytes": 2,
     })
@@ -36,17 +37,27 @@ fn lists_read_back_as_they_were_written() {
         "ports": [{ "port": 1, "name": "eth1", "up": true, "role": "silent" }],
     });
     let link = json!({
-        "src": port(1, 2), "dst": port(2, 1), "capacity_bps": 100, "measured_capacity_bps": null,
+        "src": port(1, 2), "dst": port(2, 1), "src_name": "ams1:eth2", "dst_name": "2:1", "capacity_bps": 100, "measured_capacity_bps": null,
         "measured_capacity_at": null, "delay_us": { "base": 1.5, "current": 2.0, "p50": 2.0, "p99": 3.5 },
         "delay_at": 5, "load_bps": 1, "available_bps": 99, "load_at": 6, "loss": 0.5, "loss_at": 6,
         "counters": { "bytes": 1, "packets": 2, "dropped": 3, "errors": 4 },
     });
-    let host = json!({ "mac": "02:00:00:00:00:01", "at": port(1, 3), "addresses": ["10.0.0.1", "fd00::1"], "last_seen": 5 });
+    let mut degraded = link.clone();
+    degraded["degraded"] = json!({
+        "since": 5, "evidence": { "frames": 900, "lost": 12, "damaged": 3, "time_us": 1_500_000 }, "clean_since": 6,
+        "hold_us": 30_000_000,
+    });
+    let mut lost = link.clone();
+    (lost["lost_at"], lost["why"]) = (json!(7), json!("port_down"));
+    let host = json!({
+        "mac": "02:00:00:00:00:01", "name": "dtn", "host": "dtn", "at": port(1, 3), "at_name": "ams1:eth3",
+        "addresses": ["10.0.0.1", "fd00::1"], "last_seen": 5,
+    });
     let edge = json!({
-        "dpid": "0000000000000001", "answered_at": null,
-        "spray_groups": [{ "group": 256, "to": "0000000000000002", "paths": [edge_path()] }],
+        "dpid": "0000000000000001", "name": null, "answered_at": null,
+        "spray_groups": [{ "group": 256, "to": "0000000000000002", "to_name": "2", "paths": [edge_path()] }],
         "resequencers": [{
-            "group": 257, "from": "0000000000000002", "host": "02:00:00:00:00:01", "port": 1, "read_at": null,
+            "group": 257, "from": "0000000000000002", "from_name": "2", "host": "02:00:00:00:00:01", "port": 1, "read_at": null,
             "held": {
                 "flows": 1, "packets": 2, "bytes": 3, "max_packets": 4, "max_bytes": 5, "max_flow_bytes": 6,
                 "max_hold_us": 7.5,
@@ -56,13 +67,13 @@ fn lists_read_back_as_they_were_written() {
         }],
     });
     let stream = json!({
-        "id": 1, "src": "10.0.0.1", "dst": "10.0.0.2", "src_port": 1, "dst_port": 2, "path": ["0000000000000001"],
+        "id": 1, "src": "10.0.0.1", "dst": "10.0.0.2", "src_name": "dtn", "src_port": 1, "dst_port": 2, "path": ["0000000000000001"],
         "ports": [port(1, 2)], "bytes_sent": 3, "bytes_received": 4, "sent_bps": 5, "received_bps": 6,
         "spray_paths": [{ "path": ["0000000000000001"], "ports": [port(1, 2)], "rate_bps": 7, "delay_us": 8 }],
     });
     let transfer = json!({ "id": 3, "kind": "spray", "opened_at": 2, "streams": [stream] });
     let alarm = json!({
-        "at": port(1, 3), "kind": "spoofed_ip", "ip": "10.0.0.9", "holder": port(2, 1), "text": "…", "first_at": 1,
+        "at": port(1, 3), "at_name": "ams1:eth3", "kind": "spoofed_ip", "ip": "10.0.0.9", "holder": port(2, 1), "text": "…", "first_at": 1,
         "last_at": 2, "count": 3,
     });
     let peer_alarm = json!({
@@ -88,7 +99,7 @@ fn lists_read_back_as_they_were_written() {
     round_trip::<Delta>(&changes("edges", &edge));
     round_trip::<Delta>(&changes("transfers", &transfer));
     round_trip::<Snapshot>(&json!({
-        "schema": "braid/v1", "now": 7, "switches": [switch], "links": [link], "hosts": [host], "edges": [edge],
+        "schema": "braid/v1", "now": 7, "switches": [switch], "links": [link, degraded], "lost_links": [lost], "hosts": [host], "edges": [edge],
         "transfers": [transfer], "events": [],
     }));
 }
@@ -159,6 +170,8 @@ fn events_of_every_kind_read_back_as_they_were_written() {
         json!({ "notice": "link_up", "src": at, "dst": to }),
         json!({ "notice": "link_down", "src": at, "dst": to, "why": "port_down" }),
         json!({ "notice": "link_damped", "src": at, "dst": to, "losses": 3, "hold_us": 5 }),
+        json!({ "notice": "link_recovered", "src": at, "dst": to,
+                "evidence": { "frames": 3000, "lost": 1, "damaged": 0, "time_us": 5 } }),
         json!({ "notice": "alarm", "at": at, "threat": { "kind": "reflected_lldp" }, "count": 2 }),
         json!({ "notice": "port_held", "at": at, "hold_us": 5 }),
         json!({ "notice": "host_seen", "mac": mac, "at": at }),

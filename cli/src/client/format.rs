@@ -20,6 +20,22 @@ pub(crate) fn port(at: SwitchPort) -> String {
     format!("{}:{}", switch(at.dpid), at.port)
 }
 
+/// A name, or the port where a controller gives none.
+pub(crate) fn named_port(name: &str, at: SwitchPort) -> String {
+    if name.is_empty() { port(at) } else { name.to_owned() }
+}
+
+/// A name, or the switch where a controller gives none.
+pub(crate) fn named_switch(name: Option<&str>, dpid: DatapathId) -> String {
+    name.filter(|name| !name.is_empty()).map_or_else(|| switch(dpid), str::to_owned)
+}
+
+/// The switches of a path, by names where some have one.
+pub(crate) fn path(names: &[String], path: &[DatapathId]) -> Vec<String> {
+    let names = names.iter().map(Some).chain(std::iter::repeat(None));
+    path.iter().zip(names).map(|(dpid, name)| named_switch(name.map(String::as_str), *dpid)).collect()
+}
+
 /// What there is several of; a dash for none.
 pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
     let items: Vec<_> = items.into_iter().map(|item| item.to_string()).collect();
@@ -76,6 +92,16 @@ mod tests {
         );
         assert_eq!([3.2, 10_004.0].map(micros), ["3 us", "10.00 ms"]);
         assert_eq!([0.0, 0.0125].map(percent), ["0.00 %", "1.25 %"]);
+    }
+
+    #[test]
+    fn what_has_no_name_is_shown_by_its_id() {
+        let [one, two] = [DatapathId(1), DatapathId(0xb2)];
+        assert_eq!(path(&[], &[one, two]), ["1", "b2"]);
+        assert_eq!(path(&["ams1".to_owned()], &[one, two]), ["ams1", "b2"]);
+        let at = SwitchPort::new(two, braid_types::PortNo(3));
+        assert_eq!([named_port("", at), named_port("gva1:eth3", at)], ["b2:3", "gva1:eth3"]);
+        assert_eq!([named_switch(None, one), named_switch(Some("ams1"), one)], ["1", "ams1"]);
     }
 
     #[test]

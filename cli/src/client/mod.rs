@@ -58,6 +58,13 @@ pub(crate) struct WatchArgs {
     list: ListArgs,
 }
 
+impl WatchArgs {
+    /// Whether the list is refreshed.
+    pub(crate) const fn watches(&self) -> bool {
+        self.watch
+    }
+}
+
 /// Requests a list and prints it as JSON, or as the table that `table` makes of it.
 pub(crate) fn show<T: Item>(list: &ListArgs, table: impl Fn(&List<T>) -> String) -> anyhow::Result<()> {
     let (body, answer) = list.ask(&list.args.client()?)?;

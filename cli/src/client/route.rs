@@ -24,9 +24,10 @@ impl<'a> Routes<'a> {
         let is_one_of_several = self.0.get(stream.path.as_slice()).is_some_and(|ports| ports.len() > 1);
         let ports =
             stream.ports.iter().filter(|_| is_one_of_several).map(Some).chain(std::iter::repeat(None));
-        let hop = |(dpid, port): (&DatapathId, Option<&SwitchPort>)| {
-            port.map_or_else(|| format::switch(*dpid), |port| format::port(*port))
+        let hop = |(switch, port): (String, Option<&SwitchPort>)| match port {
+            Some(at) => format!("{switch}:{}", at.port),
+            None => switch,
         };
-        stream.path.iter().zip(ports).map(hop).collect()
+        format::path(&stream.path_names, &stream.path).into_iter().zip(ports).map(hop).collect()
     }
 }

@@ -16,9 +16,15 @@ pub(crate) fn execute(args: &ListArgs) -> anyhow::Result<()> {
 
 fn row(alarm: &Alarm, now: Time) -> [String; 4] {
     [
-        alarm.at.map(format::port).or(alarm.peer.map(|it| it.to_string())).unwrap_or_default(),
+        source(alarm),
         alarm.count.to_string(),
         format!("{} ago", format::duration(now.since(alarm.last_at))),
         alarm.text.clone(),
     ]
+}
+
+/// The port, or the peer of the controller.
+fn source(alarm: &Alarm) -> String {
+    let port = alarm.at.map(|at| format::named_port(alarm.at_name.as_deref().unwrap_or_default(), at));
+    port.or(alarm.peer.map(|it| it.to_string())).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use braid_api::{Cluster, ClusterMember, NewLeader};
 use clap::Subcommand;
 
 use crate::client::{self, answer, format};
+use crate::exit::{self, Code};
 use crate::output;
 use crate::table::table;
 
@@ -39,27 +40,30 @@ pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
 
 fn status(args: &client::Args) -> anyhow::Result<()> {
     let cluster = answer(args.client()?.cluster())?;
+    let Some((name, own)) = cluster.name.as_ref().zip(cluster.member.as_ref()) else {
+        return Err(exit::error(Code::NotFound, "this controller is no member of a cluster"));
+    };
     if args.json() {
         return output::json(&cluster);
     }
-    let rows = cluster.members.iter().map(|member| row(&cluster, member));
+    let rows = cluster.members.iter().map(|member| row(&cluster, own, member));
     let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD"], rows);
-    output::text(&format!("{}\n\n{members}", summary(&cluster)))
+    output::text(&format!("cluster {name}: {}\n\n{members}", summary(&cluster, own)))
 }
 
-fn summary(cluster: &Cluster) -> String {
+fn summary(cluster: &Cluster, own: &str) -> String {
     let store = if cluster.store_answers { "etcd answers" } else { "etcd does not answer" };
     let leader = match (&cluster.leader, cluster.term) {
         (Some(leader), Some(term)) => format!("{leader} leads in term {term}"),
-        _ => format!("{} knows of no leader", cluster.member),
+        _ => format!("{own} knows of no leader"),
     };
-    format!("cluster {}: {leader}; {store} {}", cluster.name, cluster.member)
+    format!("{leader}; {store} {own}")
 }
 
-fn row(cluster: &Cluster, member: &ClusterMember) -> [String; 4] {
+fn row(cluster: &Cluster, own: &str, member: &ClusterMember) -> [String; 4] {
     let role = if cluster.leader.as_ref() == Some(&member.name) { "leader" } else { "standby" };
     let heard = match member.last_heard {
-        _ if member.name == cluster.member => "itself".to_owned(),
+        _ if member.name == own => "itself".to_owned(),
         Some(at) => format!("{} ago", format::duration(cluster.now.since(at))),
         None => "-".to_owned(),
     };

@@ -1,32 +1,38 @@
 //! `braid controller`: command-line options turned into a controller's configuration.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, AllowedSwitch, ClusterConfig, Config, Controller, ControllerError, HostNames, Listen,
-    OvsdbAddress, PolicyFile, RebalanceSettings, SWITCHES_PER_ADDRESS, Settings, StoreUrl, SwitchAccess,
-    SwitchMetadata, SwitchMetadataMap, Testbed, Tls, Tokens,
+    Access, Agents, AllowedSwitch, Config, Controller, ControllerError, HealthSettings, HostMetadata,
+    HostNames, Listen, OvsdbAddress, OvsdbConfig, PolicyFile, RebalanceSettings, Reload,
+    SWITCHES_PER_ADDRESS, Settings, SwitchAccess, SwitchMetadata, SwitchMetadataMap, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
+use braid_link_model::Probability;
 use braid_paths::Weight;
 use braid_planner::ECMP_BUCKETS;
 use braid_steering::Policy;
 use braid_topology::blueprint::{Blueprint, Switch};
 use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::cluster_options::ClusterArgs;
+use super::controller_file::{self, ReloadedFile};
 use super::openflow_tls;
 use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
+use crate::listen;
+use crate::output;
 use crate::panics;
+use crate::service::{self, Heartbeat};
 use crate::testbed::LabTestbed;
 use crate::topology::source::{self, LinkArgs, Loaded, Source};
 
@@ -36,12 +42,23 @@ pub(crate) enum Command {
     ///
     /// Prints one line of JSON with its addresses once it is ready; logs go to standard error.
     Run(Box<Run>),
+    /// Check a configuration and the files that it names, without opening anything
+    Check {
+        /// The configuration, in TOML
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Run {
+    /// A TOML file with these options: each is a key, with _ for -; read again at SIGHUP
+    ///
+    /// The command line and the environment come before it. `braid controller check` finds its mistakes.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Listen for switches on this address; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6653", env = "BRAID_OPENFLOW")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6653", value_parser = listen::address, env = "BRAID_OPENFLOW")]
     openflow: SocketAddr,
     /// Trust every machine that can reach --openflow: accept switches from other machines over plain TCP
     #[arg(long, env = "BRAID_OPENFLOW_TRUSTED")]
@@ -59,14 +76,20 @@ pub(crate) struct Run {
     openflow_fd: Option<i32>,
     #[command(flatten)]
     openflow_tls: openflow_tls::Args,
-    /// Turn on BFD (RFC 5880) at the ports of links in this database of Open vSwitch, tcp:ADDRESS:PORT or unix:FILE, so that
-    /// switches notice within 0.1 s that a link has gone dark; may be repeated
+    /// Turn on BFD (RFC 5880) at the ports of links in this database of Open vSwitch, ssl:ADDRESS:PORT, tcp:ADDRESS:PORT or
+    /// unix:FILE, so that switches notice within 0.1 s that a link has gone dark; may be repeated
     ///
-    /// Both ends of a link must be in databases that are given. Ports at which BFD was on already stay as they are.
+    /// Both ends of a link must be in databases that are given. Ports at which BFD was on already stay as they are. ssl: uses
+    /// the certificates of --openflow-tls. Bridges in a mode that does not work raise alarms.
     #[arg(long, value_name = "DATABASE", value_delimiter = ',', env = "BRAID_OVSDB")]
     ovsdb: Vec<OvsdbAddress>,
+    /// The longest pause between attempts to connect of switches in these databases, in milliseconds; 0 leaves it alone
+    ///
+    /// Set for this controller where nobody has set `max_backoff`. Without it Open vSwitch waits for up to 8 s.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 1_000, value_parser = max_backoff, env = "BRAID_OVSDB_MAX_BACKOFF")]
+    ovsdb_max_backoff: u32,
     /// Serve the API, the page and metrics on this address; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", value_parser = listen::address, env = "BRAID_HTTP")]
     http: SocketAddr,
     /// Serve API clients on this file descriptor as well, an inherited listening TCP socket
     #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
@@ -108,10 +131,6 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", env = "BRAID_POLICY")]
     policy: Option<PathBuf>,
     /// How a stream's path is chosen from its path set
-    ///
-    /// fewest-shared: the path that shares links with the fewest streams of its transfer. least-loaded: of those, the path
-    /// with the most headroom, cross traffic included. deterministic: the path with the fewest streams between the same two
-    /// addresses (Zannettou et al. 2016). random: a random path, as ECMP.
     #[arg(long, value_name = "POLICY", default_value_t = Policy::default(), value_parser = policies())]
     placement: Policy,
     /// Distribute plain TCP connections from one host to one port of another over this many paths, in proportion to the
@@ -143,7 +162,7 @@ pub(crate) struct Run {
     /// Switches without select groups, and Braid's edges, use one path.
     #[arg(long, value_name = "PATHS", default_value = "8", value_parser = ecmp_paths, env = "BRAID_ECMP")]
     ecmp: usize,
-    /// A file with link capacities, and names and positions of switches: GraphML, node-link JSON, Braid's JSON or a scenario,
+    /// A file with link capacities, names of switches and hosts, and positions of switches: GraphML, node-link JSON, Braid's JSON or a scenario,
     /// with the switches' datapath ids and ports
     ///
     /// Other links have the speed of their ports.
@@ -152,6 +171,11 @@ pub(crate) struct Run {
     /// Move at most this many streams a minute from links that stay full to paths with room; 0: none
     #[arg(long, value_name = "PER-MINUTE", default_value_t = RebalanceSettings::default().moves_per_minute)]
     rebalance_limit: usize,
+    /// Avoid links that lose this share of their frames, or corrupt them, until they are clean again; off: use them
+    ///
+    /// Half of the share is found too, after some more seconds.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = loss_limit, env = "BRAID_LOSS_LIMIT")]
+    loss_limit: Probability,
     /// Packet-ins a second that a host port may cause, such as TCP SYNs and ARP; 0: no limit
     ///
     /// The burst size is one second's worth. Switches with meters enforce the limit themselves.
@@ -169,79 +193,79 @@ pub(crate) struct Run {
     port_new_addresses: u32,
 }
 
-#[derive(clap::Args)]
-struct ClusterArgs {
-    /// Be a member of a cluster of controllers, of which the one that etcd elects serves the switches
-    ///
-    /// Members share an etcd: etcd://HOST:PORT, or several servers: etcd://HOST:PORT,HOST:PORT.
-    #[arg(long, value_name = "URL", requires = "cluster_member", env = "BRAID_CLUSTER")]
-    cluster: Option<StoreUrl>,
-    /// The name of the cluster: several clusters may share an etcd
-    #[arg(long, value_name = "NAME", default_value = "default", env = "BRAID_CLUSTER_NAME")]
-    cluster_name: String,
-    /// The name of this member, unique in the cluster
-    #[arg(long, value_name = "NAME", env = "BRAID_CLUSTER_MEMBER")]
-    cluster_member: Option<String>,
-    /// Listen for other members on this address, which they read from etcd; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", env = "BRAID_CLUSTER_LISTEN")]
-    cluster_listen: SocketAddr,
-    /// Trust every machine that can reach --cluster-listen to be a member
-    #[arg(long, env = "BRAID_CLUSTER_TRUSTED")]
-    cluster_trusted: bool,
-}
-
-impl ClusterArgs {
-    fn read(&self) -> Option<ClusterConfig> {
-        let (store, member) = (self.cluster.clone()?, self.cluster_member.clone()?);
-        let (name, listen, trusted) = (self.cluster_name.clone(), self.cluster_listen, self.cluster_trusted);
-        Some(ClusterConfig { store, name, member, listen, trusted })
+pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Run(run) => self::run(*run),
+        Command::Check { file } => controller_file::check(&file),
     }
 }
 
-pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
-    let Command::Run(run) = command;
-    let run = *run;
+fn run(run: Run) -> anyhow::Result<()> {
+    panics::end_the_process();
+    let reload = run.config.as_deref().map(ReloadedFile::read).transpose()?;
+    let config = configuration(run)?;
+    let reload = reload.map(|file| Box::new(file) as Box<dyn Reload>);
+    let controller = match Controller::bind(Config { reload, ..config }) {
+        Err(error @ (ControllerError::Open { .. } | ControllerError::OpenToSwitches { .. })) => {
+            return Err(exit::error(Code::Usage, error.to_string()));
+        }
+        Err(ref error @ ControllerError::Listen { address, ref source, .. }) => {
+            return Err(listen::in_use(error, address, source, "--openflow or --http"));
+        }
+        other => other?,
+    };
+    let mut ready = Some((controller.openflow(), controller.http()));
+    let mut heartbeat = Heartbeat::from_environment();
+    Ok(controller.serve_until_signalled(Box::new(move || {
+        if let Some((openflow, http)) = ready.take() {
+            say_ready(openflow, http);
+        }
+        heartbeat.beat();
+    }))?)
+}
+
+/// Open vSwitch takes nothing below a second.
+fn max_backoff(text: &str) -> Result<u32, String> {
+    let millis = text.parse().ok().filter(|millis| matches!(millis, 0 | 1_000..));
+    millis.ok_or_else(|| "not 0 and not a number of milliseconds from 1000 on".to_owned())
+}
+
+/// The configuration that the options say, with all files read and checked.
+pub(super) fn configuration(run: Run) -> anyhow::Result<Config> {
     let openflow = match run.openflow_fd {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),
     };
-    panics::end_the_process();
-    let (http, record) = (run.http, run.record.clone());
     let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
-    let agents = agents.unwrap_or_default();
     let policy = run.policy.as_deref().map(PolicyFile::read).transpose().exit_with(Code::Usage)?;
     let access = access(&run)?;
-    let http_inherited = run.http_fd.map(inherited);
     let network = run.network.clone().map(network).transpose()?;
-    let openflow_tls = run.openflow_tls.read()?;
-    let controller = Controller::bind(Config {
+    Ok(Config {
         openflow,
-        openflow_tls,
-        http,
-        http_inherited,
-        record,
-        agents,
+        openflow_tls: run.openflow_tls.read()?,
+        http: run.http,
+        http_inherited: run.http_fd.map(inherited),
+        record: run.record.clone(),
+        agents: agents.unwrap_or_default(),
         access,
         testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
-        cluster: run.cluster.read(),
+        reload: None,
+        cluster: run.cluster.read()?,
         switch_access: SwitchAccess {
             allowed: run.switches.clone(),
             trusted: run.openflow_trusted,
             per_address: run.switches_per_address,
         },
-        ovsdb: run.ovsdb.clone(),
+        ovsdb: OvsdbConfig {
+            databases: run.ovsdb.clone(),
+            max_backoff: (run.ovsdb_max_backoff > 0)
+                .then(|| Duration::from_millis(run.ovsdb_max_backoff.into())),
+        },
         switch_metadata: network.as_ref().map(switch_metadata).unwrap_or_default(),
+        host_metadata: network.as_ref().map(host_metadata).unwrap_or_default(),
         settings: settings(run, network.as_ref())?,
-    });
-    let controller = match controller {
-        Err(error @ (ControllerError::Open { .. } | ControllerError::OpenToSwitches { .. })) => {
-            return Err(exit::error(Code::Usage, error.to_string()));
-        }
-        other => other?,
-    };
-    say_ready(&controller)?;
-    Ok(controller.serve_until_signalled()?)
+    })
 }
 
 fn access(run: &Run) -> anyhow::Result<Access> {
@@ -271,6 +295,11 @@ fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
         rebalancing: RebalanceSettings {
             moves_per_minute: run.rebalance_limit,
             ..RebalanceSettings::default()
+        },
+        health: HealthSettings {
+            enabled: run.loss_limit > Probability::ZERO,
+            loss_limit: run.loss_limit.share(),
+            ..HealthSettings::default()
         },
         punt_rate: run.port_packet_ins,
         new_streams: run.port_new_streams,
@@ -304,6 +333,14 @@ fn switch_metadata(network: &Blueprint) -> SwitchMetadataMap {
     network.switches().iter().map(|switch| (switch.dpid, metadata(switch))).collect()
 }
 
+/// The names of a network's hosts, by the ports where they are attached.
+fn host_metadata(network: &Blueprint) -> HostMetadata {
+    let hosts = network.hosts().iter();
+    let ports =
+        hosts.flat_map(|host| host.interfaces.iter().map(|it| (network.port_at(it.end), host.name.clone())));
+    HostMetadata { by_port: ports.collect(), ..HostMetadata::default() }
+}
+
 /// The number of equal-cost paths; 1 for `off`.
 fn ecmp_paths(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -313,17 +350,28 @@ fn ecmp_paths(text: &str) -> Result<usize, String> {
     }
 }
 
-fn policies() -> impl TypedValueParser<Value = Policy> {
-    PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
+/// The share of lost frames that makes a link degraded; none if links are used whatever they lose.
+fn loss_limit(text: &str) -> Result<Probability, String> {
+    match text.parse::<Probability>() {
+        _ if text == "off" => Ok(Probability::ZERO),
+        Ok(share) if (0.001..=0.5).contains(&share.share()) => Ok(share),
+        _ => Err("it is off, or a share from 0.1% to 50%".to_owned()),
+    }
 }
 
-/// Reports the addresses: switches and API clients may connect from now on.
-fn say_ready(controller: &Controller) -> io::Result<()> {
-    let (openflow, http) = (controller.openflow(), controller.http());
+fn policies() -> impl TypedValueParser<Value = Policy> {
+    let policy = |policy: Policy| PossibleValue::new(policy.name()).help(policy.summary());
+    PossibleValuesParser::new(Policy::ALL.map(policy)).try_map(|name| name.parse::<Policy>())
+}
+
+/// Reports the addresses: switches and API clients are served from now on.
+fn say_ready(openflow: SocketAddr, http: SocketAddr) {
     tracing::info!(%openflow, %http, "ready");
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::json!({ "schema": "braid/v1", "openflow": openflow, "http": http }))?;
-    out.flush()
+    let line = serde_json::json!({ "schema": "braid/v1", "openflow": openflow, "http": http });
+    if let Err(error) = output::text(&format!("{line}\n")) {
+        tracing::warn!(%error, "nobody reads the addresses");
+    }
+    service::ready();
 }
 
 #[expect(unsafe_code, reason = "there is no safe way to take over an inherited descriptor")]

@@ -46,7 +46,7 @@ fn edges(answer: &List<Edge>) -> String {
 fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
     if edge.spray_groups.is_empty() {
         let mut row = [const { String::new() }; 9];
-        row[0] = format::switch(edge.dpid);
+        row[0] = name(edge);
         return vec![row];
     }
     let paths = edge.spray_groups.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
@@ -56,10 +56,6 @@ fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
 fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [String; 9] {
     let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= STALE_SECONDS);
     let age = age.map_or_else(String::new, |age| format!(" ({} ago)", format::duration(age)));
-    // The port distinguishes parallel links between two switches.
-    let hops = path.path.iter().zip(path.ports.iter().map(Some).chain([None]));
-    let hops =
-        hops.map(|(dpid, port)| port.map_or_else(|| format::switch(*dpid), |port| format::port(*port)));
     let share = match path.state {
         None | Some(EdgePathState::Active) => cell(path.share, format::percent),
         Some(EdgePathState::Silent) => "silent".to_owned(),
@@ -67,9 +63,9 @@ fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [Str
         Some(EdgePathState::Suspended) => "suspended".to_owned(),
     };
     [
-        format::switch(edge.dpid),
-        format::switch(spray.to),
-        format::list(hops, " > "),
+        name(edge),
+        format::named_switch(Some(&spray.to_name), spray.to),
+        format::list(hops(path), " > "),
         share + &age,
         cell(path.carried_bps, format::rate),
         cell(path.estimated_capacity_bps, format::rate),
@@ -79,12 +75,24 @@ fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [Str
     ]
 }
 
+fn name(edge: &Edge) -> String {
+    format::named_switch(edge.name.as_deref(), edge.dpid)
+}
+
+/// The switches, with the ports by which the path leaves them: these distinguish parallel links.
+fn hops(path: &EdgePath) -> Vec<String> {
+    let names = path.port_names.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let ports = path.ports.iter().zip(names).map(|(at, name)| format::named_port(name, *at));
+    let switches = format::path(&path.path_names, &path.path).into_iter().skip(path.ports.len());
+    ports.chain(switches).take(path.path.len()).collect()
+}
+
 fn resequencer_row(edge: &Edge, resequencer: &Resequencer) -> [String; 11] {
     let (held, hold_time, counters) =
         (resequencer.held.as_ref(), resequencer.hold_time.as_ref(), resequencer.counters.as_ref());
     [
-        format::switch(edge.dpid),
-        format::switch(resequencer.from),
+        name(edge),
+        format::named_switch(Some(&resequencer.from_name), resequencer.from),
         resequencer.host.to_string(),
         cell(held, |it| format!("{} ({})", it.packets, format::bytes(it.bytes))),
         cell(held, |it| format::bytes(it.max_bytes)),

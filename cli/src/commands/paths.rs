@@ -15,7 +15,7 @@ use crate::{client, output};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// The source: a switch or host by its name; in a controller's network a datapath id, or the IP or MAC address of a
+    /// The source: a switch or host by its name; in a controller's network also a datapath id, or the IP or MAC address of a
     /// host
     src: String,
     /// The destination, as SRC
@@ -112,8 +112,8 @@ fn parameters(query: &Query) -> PathsParameters {
         k: u32::try_from(query.k).ok(),
         weight: Some(query.weight.to_string()),
         without: query.without.clone(),
-        min_capacity: (query.min_capacity > BitsPerSec(0)).then(|| query.min_capacity.to_string()),
-        max_latency: query.max_latency.map(|latency| latency.to_string()),
+        min_capacity: (query.min_capacity > BitsPerSec(0)).then(|| query.min_capacity.exact()),
+        max_latency: query.max_latency.map(Latency::exact),
     }
 }
 

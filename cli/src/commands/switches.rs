@@ -32,7 +32,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         return take_over(client);
     }
     show_or_watch(&args.list, |answer: &List<Switch>| {
-        table(["SWITCH", "ROLE", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
+        table(["SWITCH", "DPID", "ROLE", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
     })
 }
 
@@ -47,10 +47,11 @@ fn take_over(args: &client::Args) -> anyhow::Result<()> {
     ))
 }
 
-fn row(switch: &Switch) -> [String; 6] {
+fn row(switch: &Switch) -> [String; 7] {
     let count =
         |wanted: fn(&Port) -> bool| switch.ports.iter().filter(|port| wanted(port)).count().to_string();
     [
+        format::named_switch(switch.name.as_deref(), switch.dpid),
         format::switch(switch.dpid),
         role(switch.role).to_owned(),
         format::list(switch.address, ""),

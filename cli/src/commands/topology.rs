@@ -1,7 +1,7 @@
 //! `braid topology`: networks described, converted and generated.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -15,10 +15,11 @@ use serde_json::json;
 use tracing::warn;
 
 use crate::client::format;
-use crate::output;
+use crate::exit::{Code, ExitWith};
 use crate::table::table;
-use crate::topology::source::{self, LinkArgs};
+use crate::topology::source::{self, LinkArgs, Source};
 use crate::topology::summary::{Diameter, Range, Summary};
+use crate::{check, output};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     /// Examples: braid topology convert network.graphml --to node-link -o network.json;
     /// braid topology convert --to dot | neato -Tsvg -o network.svg
     Convert(Convert),
+    /// Check files of networks: GraphML, node-link JSON, Braid's JSON and scenarios
+    Check(check::Args),
     /// Generate a network of a known family
     ///
     /// Example: braid topology generate jellyfish:60,10,120,7 --rate 10Gbit --delay 1ms
@@ -98,11 +101,21 @@ enum Format {
 pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Show(show) => self::show(show),
+        Command::Check(files) => files.each(|file| Ok(size(&load(file)?))),
         Command::Convert(Convert { source, target }) => write(&source.load()?, target),
         Command::Generate(Generate { spec, links, target }) => {
             write(&source::generate(*spec, *links)?, target)
         }
     }
+}
+
+fn load(file: &Path) -> anyhow::Result<Blueprint> {
+    Ok(source::load(&Source::File(file.to_owned()), LinkArgs::default())?.told())
+}
+
+fn size(network: &Blueprint) -> String {
+    let (switches, links, hosts) = (network.switches().len(), network.links().len(), network.hosts().len());
+    format!("{switches} switches, {links} links, {hosts} hosts")
 }
 
 fn write(network: &Blueprint, Target { to, output }: &Target) -> anyhow::Result<()> {
@@ -115,7 +128,10 @@ fn write(network: &Blueprint, Target { to, output }: &Target) -> anyhow::Result<
         warn!("this has {} MB; Braid reads files of up to {} MB", text.len() >> 20, MAX_INPUT >> 20);
     }
     match output {
-        Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display())),
+        Some(path) => {
+            let written = fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
+            written.exit_with(Code::Failure)
+        }
         None => output::text(&text),
     }
 }

@@ -7,13 +7,14 @@ use braid_edge::{ClientError, GroupClient};
 use braid_edge_protocol::Ends;
 use braid_edge_protocol::extension::{Extension, PathUpdate};
 use braid_edge_protocol::telemetry::{ArrivalReport, PathReport, PathState, Report, ResequenceReport};
+use braid_link_model::Delay;
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::BitsPerSec;
 use clap::{Subcommand, ValueEnum};
 
-use crate::exit::{Code, error};
-use crate::{output, table};
+use crate::exit::{Code, ExitWith, error};
+use crate::{listen, output, table};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -34,7 +35,7 @@ struct Target {
     /// The group's number
     group: u32,
     /// The address that the edge listens on (`braid edge run --listen`)
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", value_parser = listen::address, env = "BRAID_EDGE")]
     edge: SocketAddr,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Paths {
     #[command(flatten)]
     target: Target,
     /// A bucket, counted from 0, its weight (0: unused), its path's rate and delay: 1=50,rate=50Mbit,delay=10ms
-    #[arg(long = "path", value_name = "BUCKET=WEIGHT[,rate=RATE][,delay=MILLISECONDSms]", required = true)]
+    #[arg(long = "path", value_name = "BUCKET=WEIGHT[,rate=RATE][,delay=TIME]", required = true)]
     paths: Vec<String>,
 }
 
@@ -94,11 +95,14 @@ pub(crate) struct TunnelArgs {
     #[command(flatten)]
     target: Target,
     /// For a spray group, the tunnel ends of each bucket's path, in bucket order. For a resequencing group, the ends as they
-    /// arrive, the other edge's address first; without any, packets are taken out whoever sent them
-    #[arg(long = "path", value_name = "SRC,DST", conflicts_with = "off")]
+    /// arrive, the other edge's address first
+    #[arg(long = "path", value_name = "SRC,DST", required_unless_present_any = ["from_any", "off"])]
     paths: Vec<String>,
+    /// Take packets out whoever sent them, for a resequencing group on paths that nobody else can send into
+    #[arg(long, conflicts_with = "paths")]
+    from_any: bool,
     /// Turn encapsulation off
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["paths", "from_any"])]
     off: bool,
 }
 
@@ -130,8 +134,8 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
             set(&args.target, |group| Extension::SetResequence { group, settings })
         }
         Command::Tunnel(args) => {
-            let ends = args.paths.iter().map(|text| ends(text)).collect::<anyhow::Result<Vec<_>>>()?;
-            let ends = (!args.off).then_some(ends);
+            let paths = args.paths.iter().map(|text| ends(text)).collect::<anyhow::Result<Vec<_>>>()?;
+            let ends = (!args.off).then_some(if args.from_any { Ends::ANY.to_vec() } else { paths });
             set(&args.target, |group| Extension::SetTunnel { group, ends: ends.clone() })
         }
         Command::Show(args) => show(&args),
@@ -268,7 +272,7 @@ fn settings(args: &Resequence) -> anyhow::Result<Settings> {
 fn ends(text: &str) -> anyhow::Result<Ends> {
     let addresses = text.split_once(',').and_then(|(src, dst)| Some((src.parse().ok()?, dst.parse().ok()?)));
     let ends = addresses.map(|(src, dst): (IpAddr, IpAddr)| Ends { src, dst });
-    ends.filter(|ends| ends.src.is_ipv4() == ends.dst.is_ipv4()).ok_or_else(|| {
+    ends.filter(|ends| ends.src.is_ipv4() == ends.dst.is_ipv4() && !ends.is_any()).ok_or_else(|| {
         error(
             Code::Usage,
             format!("`{text}` is not a pair of addresses: give one such as 192.0.2.6,192.0.2.70"),
@@ -286,11 +290,9 @@ fn path(text: &str) -> anyhow::Result<PathUpdate> {
     let mut update = PathUpdate { bucket, weight, rate: None, delay: Duration::ZERO };
     for word in words {
         match word.split_once('=') {
-            Some(("rate", rate)) => update.rate = Some(rate.parse::<BitsPerSec>().map_err(|_| bad())?),
+            Some(("rate", rate)) => update.rate = Some(rate.parse::<BitsPerSec>().exit_with(Code::Usage)?),
             Some(("delay", delay)) => {
-                let millis = delay.strip_suffix("ms").and_then(|it| it.parse::<f64>().ok());
-                let seconds = millis.filter(|it| (0.0..=60_000.0).contains(it)).ok_or_else(bad)? / 1_000.0;
-                update.delay = Duration::from_secs_f64(seconds);
+                update.delay = delay.parse::<Delay>().exit_with(Code::Usage)?.duration();
             }
             _ => return Err(bad()),
         }

@@ -8,11 +8,16 @@ use braid_edge::{ControllerOption, Edge, EdgeError, Options, PortOption, TunnelO
 use braid_tls::CredentialPaths;
 use braid_types::DatapathId;
 
-use crate::exit::{Code, ExitWith};
+use crate::exit::{self, Code, ExitWith};
+use crate::listen;
+use crate::service::{self, Heartbeat};
 
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
+    /// A TOML file with these options: each is a key, with _ for -. The command line and the environment come before it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// A port: its interface, number (by default its position, from 1) and rate; may be repeated
     #[arg(long = "port", value_name = "INTERFACE[=NUMBER][@RATE]", required = true)]
     ports: Vec<PortOption>,
@@ -31,7 +36,7 @@ pub(crate) struct Args {
     ///
     /// Every client that reaches it has full control: on a loopback address, every user of this machine. Without it the edge
     /// listens nowhere.
-    #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen::address, env = "BRAID_EDGE_LISTEN")]
     listen: Vec<SocketAddr>,
     /// A controller to connect to; ssl: for TLS; may be repeated
     #[arg(long, value_name = "[ssl:]ADDRESS", env = "BRAID_EDGE_CONTROLLER")]
@@ -61,14 +66,19 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let edge = Edge::new(&options);
     let mut edge = edge.or_else(|error| {
         let code = match error {
-            EdgeError::Device { .. } => Code::Machine,
+            EdgeError::Device { ref source, .. } => exit::of_system(source).unwrap_or(Code::Machine),
+            EdgeError::Listen { address, ref source } => {
+                return Err(listen::in_use(&error, address, source, "--listen"));
+            }
             EdgeError::Credentials(_) | EdgeError::NoCredentials => Code::Usage,
             _ => Code::Failure,
         };
         Err(error).exit_with(code)
     })?;
     say_ready(&edge)?;
-    Ok(edge.run_until_signalled()?)
+    service::ready();
+    let mut heartbeat = Heartbeat::from_environment();
+    Ok(edge.run_until_signalled(&mut || heartbeat.beat())?)
 }
 
 fn credentials(args: &Args) -> Option<CredentialPaths> {

@@ -8,16 +8,21 @@ use braid_client::{Client, Credentials, Options, Url};
 use braid_congestion::Algorithm;
 use braid_host::managed::{Adviser, MAX_ANSWER, TIMEOUT};
 use braid_host::pm::{Endpoint, EndpointFlag, Limits};
+use braid_host::trials::{Notice, Observer};
 use braid_host::{Agent, Config};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::client;
 use crate::exit::{Code, ExitWith, error};
+use crate::service;
 
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
+    /// A TOML file with these options: each is a key, with _ for -. The command line and the environment come before it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// The path manager: what opens subflows; by default the system's settings stay
     #[arg(long, value_enum, required_unless_present = "congestion")]
     mode: Option<Mode>,
@@ -47,6 +52,11 @@ pub(crate) struct Args {
     /// Additional subflows of a connection, whatever the controller advises
     #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u8).range(..=64))]
     max_subflows: u8,
+    /// Suspend subflows that drag: those without which a connection that this host sends over carries as much
+    ///
+    /// Each result of a trial is a line of JSON on standard output.
+    #[arg(long, value_enum, value_name = "STATE", default_value_t = Suspension::On)]
+    suspend: Suspension,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -57,15 +67,25 @@ enum Mode {
     Managed,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Suspension {
+    /// Those that drag are suspended, and tried again later
+    On,
+    /// No subflow is suspended
+    Off,
+}
+
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     crate::panics::end_the_process();
     let mode = args.mode.map(|mode| self::mode(args, mode)).transpose()?;
-    let agent = Agent::start(Config { mode, congestion: args.congestion });
+    let observer = (args.suspend == Suspension::On).then(|| Box::new(say) as Observer);
+    let agent = Agent::start(Config { mode, congestion: args.congestion, observer });
     let agent = agent.or_else(|error| {
         let code = if error.is_missing_feature() { Code::Machine } else { Code::Failure };
         Err(error).exit_with(code)
     })?;
     say_ready(&agent)?;
+    service::ready();
     Ok(agent.run_until_signalled()?)
 }
 
@@ -112,6 +132,13 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
 
 fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
     PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name)).try_map(|name| name.parse::<Algorithm>())
+}
+
+/// Who reads the output may have gone; the agent goes on.
+fn say(notice: &Notice) {
+    let line = serde_json::to_string(notice).map(|it| it + "\n").unwrap_or_default();
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
 fn say_ready(agent: &Agent) -> io::Result<()> {

@@ -62,6 +62,10 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
         let Err(error) = become_command(&args.command);
         return Err(why_not(&error));
     }
+    let client = connect(&args.controller)?;
+    if let Some(id) = &args.assignment {
+        check_assignment(&client, id)?;
+    }
     let watched = start(&args.command)?;
     let assigning = match args.assignment {
         Some(id) => Assigning::Given(id),
@@ -69,7 +73,7 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
             Assigning::ByHost { paths: args.paths, streams: args.streams, distribution: args.distribution }
         }
     };
-    let mut announcer = Announcer::new(Announced(connect(&args.controller)?), assigning, args.owner);
+    let mut announcer = Announcer::new(Announced(client), assigning, args.owner);
     let mut has_warned = false;
     let status = watched.serve(|connection| {
         if args.excluded_ports.contains(&connection.dst_port) {
@@ -86,6 +90,19 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     }
     announcer.release();
     end_as(status)
+}
+
+/// An assignment that a controller does not have would be refused for each connection. A controller that does not answer now
+/// may answer later.
+fn check_assignment(client: &Client, id: &str) -> anyhow::Result<()> {
+    match client.list::<Assignment>() {
+        Ok(all) if !all.items.iter().any(|it| it.id == id) => {
+            let what =
+                format!("the controller has no assignment {id}: it has ended, or another controller gave it");
+            Err(exit::error(Code::NotFound, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The controller to which connections are announced.

@@ -10,6 +10,7 @@ use clap::Subcommand;
 
 use crate::exit::{self, Code, ExitWith};
 use crate::output;
+use crate::service::{self, Heartbeat};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -92,11 +93,16 @@ fn run(file: &Path) -> anyhow::Result<()> {
     let config = read(file)?;
     let daemon = SiteDaemon::new(&config);
     let mut daemon = daemon.or_else(|error| {
-        let code = if matches!(error, SiteError::Device { .. }) { Code::Machine } else { Code::Failure };
+        let code = match &error {
+            SiteError::Device { source, .. } => exit::of_system(source).unwrap_or(Code::Machine),
+            _ => Code::Failure,
+        };
         Err(error).exit_with(code)
     })?;
     say_ready(&config)?;
-    Ok(daemon.run_until_signalled()?)
+    service::ready();
+    let mut heartbeat = Heartbeat::from_environment();
+    Ok(daemon.run_until_signalled(&mut || heartbeat.beat())?)
 }
 
 fn say_ready(config: &Config) -> io::Result<()> {

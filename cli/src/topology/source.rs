@@ -13,7 +13,7 @@ use braid_lab::Scenario;
 use braid_topology::Blueprint;
 use braid_topology::generate::{Links, Spec, SpecError};
 use braid_topology::import::{self, Imported, MAX_INPUT};
-use braid_types::BitsPerSec;
+use braid_types::{AmountError, BitsPerSec, parse_time_within};
 
 use super::live;
 use crate::exit::{self, Code, ExitWith};
@@ -41,7 +41,7 @@ pub(crate) struct LinkArgs {
     #[arg(long)]
     rate: Option<BitsPerSec>,
     /// The delay of generated links, such as 1ms; by default unknown
-    #[arg(long, value_parser = import::read_delay)]
+    #[arg(long, value_parser = delay)]
     delay: Option<Duration>,
 }
 
@@ -98,20 +98,42 @@ impl LinkArgs {
     }
 }
 
-/// Loads a network. A missing file ends with [`Code::NotFound`], impossible sizes with [`Code::Usage`].
-pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
-    match source {
+/// What a source has: a network, or the text of a scenario.
+pub(crate) enum Content {
+    Network(Loaded),
+    Scenario(String),
+}
+
+/// Reads a source. A missing file ends with [`Code::NotFound`], invalid content with [`Code::Usage`].
+pub(crate) fn open(source: &Source, links: LinkArgs) -> anyhow::Result<Content> {
+    let (text, format) = match source {
         Source::Generator(spec) => {
             let blueprint = generate(*spec, links)?;
-            Ok(Loaded { blueprint, warnings: Vec::new() })
+            return Ok(Content::Network(Loaded { blueprint, warnings: Vec::new() }));
         }
         Source::File(path) => {
             let text = read_file(path)?;
-            parse(&text, &source.to_string(), Format::of(path, &text), links)
+            let format = Format::of(path, &text);
+            (text, format)
         }
         Source::StandardInput => {
-            let text = read(stdin().lock()).context("standard input")?;
-            parse(&text, &source.to_string(), Format::of_content(&text), links)
+            let text = read(stdin().lock()).context("standard input").exit_with(Code::Usage)?;
+            let format = Format::of_content(&text);
+            (text, format)
+        }
+    };
+    parse(&text, &source.to_string(), format, links)
+}
+
+/// Loads a network, also that of a scenario.
+pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
+    match open(source, links)? {
+        Content::Network(network) => Ok(network),
+        Content::Scenario(text) => {
+            let file = source.to_string();
+            let scenario = Scenario::parse(&text, &file).exit_with(Code::Usage)?;
+            let blueprint = scenario.blueprint().with_context(|| file)?;
+            Ok(Loaded { blueprint, warnings: Vec::new() })
         }
     }
 }
@@ -181,24 +203,24 @@ impl Format {
     }
 }
 
-fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Result<Loaded> {
+fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Result<Content> {
     let capacity = links.without_delay()?;
-    anyhow::ensure!(
-        text.len() <= MAX_INPUT,
-        "{file}: it is longer than {MAX_INPUT} bytes, the most that is read"
-    );
-    anyhow::ensure!(!text.trim().is_empty(), "{file}: it is empty");
+    let refuse = |what: &str| Err(exit::error(Code::Usage, format!("{file}: {what}")));
+    if text.len() > MAX_INPUT {
+        return refuse(&format!("it is longer than {MAX_INPUT} bytes, the most that is read"));
+    }
+    if text.trim().is_empty() {
+        return refuse("it is empty");
+    }
     // A byte order mark, as Windows editors write it.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Imported { blueprint, warnings } = match format {
-        Format::GraphMl => import::graphml(text, file, capacity)?,
-        Format::Json => import::json(text, file, capacity)?,
-        Format::Scenario => {
-            let blueprint = Scenario::parse(text, file)?.blueprint().with_context(|| file.to_owned())?;
-            Imported { blueprint, warnings: Vec::new() }
-        }
+        Format::GraphMl => import::graphml(text, file, capacity).exit_with(Code::Usage)?,
+        Format::Json => import::json(text, file, capacity).exit_with(Code::Usage)?,
+        Format::Scenario => return Ok(Content::Scenario(text.to_owned())),
     };
-    Ok(Loaded { blueprint, warnings: warnings.iter().map(ToString::to_string).collect() })
+    let warnings = warnings.iter().map(ToString::to_string).collect();
+    Ok(Content::Network(Loaded { blueprint, warnings }))
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
@@ -209,10 +231,15 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
             Err(exit::error(Code::NotFound, format!("{}: {error}; {remedy}", name())))
         }
         Err(error) if error.kind() == ErrorKind::InvalidData => {
-            Err(anyhow::anyhow!("{}: it is not text; GraphML, JSON and YAML are", name()))
+            Err(exit::error(Code::Usage, format!("{}: it is not text; GraphML, JSON and YAML are", name())))
         }
         result => result.with_context(name),
     }
+}
+
+/// A link's delay; as in a file, an hour at most.
+fn delay(text: &str) -> Result<Duration, AmountError> {
+    parse_time_within(text, Duration::from_secs(3_600), "at most 3600s")
 }
 
 /// Reads one byte more than the importer's limit, so that it detects longer input.

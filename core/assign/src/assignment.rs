@@ -50,6 +50,15 @@ pub struct Claim {
     pub model: Option<StreamModel>,
 }
 
+/// An assignment that was promised to an application, without its paths: what one controller tells another.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PromisedAssignment {
+    /// Its identifier.
+    pub id: AssignmentId,
+    /// The request.
+    pub claim: Claim,
+}
+
 /// Paths set aside for the streams of one application between two hosts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {

@@ -62,8 +62,10 @@ pub struct Assignments {
     made: u64,
     by_id: BTreeMap<AssignmentId, Assignment>,
     /// By link, the owners with assignments over it, and the number of each.
-    owners: BTreeMap<SwitchPort, BTreeMap<Owner, usize>>,
+    owners: Owners,
 }
+
+type Owners = BTreeMap<SwitchPort, BTreeMap<Owner, usize>>;
 
 impl Assignments {
     /// An empty store. Identifiers follow from `seed`, which must stay secret from anybody who must not guess them.
@@ -127,13 +129,33 @@ impl Assignments {
             return Err(AssignError::NoPath);
         }
         let id = self.next_id();
-        for end in ends_of(&paths) {
-            let owners = self.owners.entry(end).or_default();
-            *owners.entry(claim.owner.clone()).or_default() += 1;
-        }
+        count(&mut self.owners, &paths, &claim.owner);
         let expires_at = now + claim.lease;
         let made = Assignment { id, claim, paths, opened_at: now, expires_at, placed: 0 };
         Ok(self.by_id.entry(id).or_insert(made))
+    }
+
+    /// Takes over an assignment that another controller has made: its lease begins anew, and it has no paths so far. Returns
+    /// whether it is new; nothing changes if it is there, or if the limit is reached.
+    pub fn restore(&mut self, now: Time, id: AssignmentId, claim: Claim) -> bool {
+        if self.by_id.len() >= self.limits.assignments || self.by_id.contains_key(&id) {
+            return false;
+        }
+        let (opened_at, expires_at, paths) = (now, now + claim.lease, Vec::new());
+        self.by_id.insert(id, Assignment { id, claim, paths, opened_at, expires_at, placed: 0 });
+        true
+    }
+
+    /// Gives paths to an assignment that has none so far.
+    pub fn set_paths(&mut self, id: AssignmentId, paths: Vec<Path>) {
+        let Some(assignment) = self.by_id.get_mut(&id).filter(|it| it.paths.is_empty()) else { return };
+        count(&mut self.owners, &paths, &assignment.claim.owner);
+        assignment.paths = paths;
+    }
+
+    /// Forgets an assignment, of any owner; returns it.
+    pub fn remove(&mut self, id: AssignmentId) -> Option<Assignment> {
+        self.forget(id)
     }
 
     /// Renews the lease of an assignment of `owner`: it is in use. Without an owner, the identifier alone is enough.
@@ -207,6 +229,13 @@ impl Assignments {
                 return id;
             }
         }
+    }
+}
+
+/// Notes an assignment of this owner over the links of its paths.
+fn count(owners: &mut Owners, paths: &[Path], owner: &Owner) {
+    for end in ends_of(paths) {
+        *owners.entry(end).or_default().entry(owner.clone()).or_default() += 1;
     }
 }
 

@@ -24,6 +24,8 @@
 //! assert_eq!(held, [1, 9]);
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod assignment;
 mod assignments;
 mod distribution;
@@ -35,7 +37,7 @@ mod plan;
 mod share;
 mod useful;
 
-pub use assignment::{Assignment, AssignmentId, Claim, Owner, OwnerError};
+pub use assignment::{Assignment, AssignmentId, Claim, Owner, OwnerError, PromisedAssignment};
 pub use assignments::{AssignError, Assignments, Limits};
 pub use distribution::{Distribution, DistributionError};
 pub use fit::{Fit, FitError, Sample, fit};

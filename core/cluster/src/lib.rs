@@ -4,6 +4,9 @@
 //! lease, and its `term` is raised in the transaction that wins. Members send each other heartbeats, so that a standby
 //! notices a dead leader before the lease ends, and revokes it. Switches fence an old leader by the term.
 //!
+//! [`Intents`] are what API calls were answered for: the leader has the store keep them before it answers, and whoever leads
+//! next reads them.
+//!
 //! Not included: sockets, clocks, the store's client, what standbys copy of the leader's state.
 //!
 //! After any `handle_*`, drain [`poll_store`](Member::poll_store), [`poll_message`](Member::poll_message) and
@@ -11,10 +14,14 @@
 //! [`poll_timeout`](Member::poll_timeout).
 //!
 //! ```
-//! use braid_cluster::{Event, Identity, Member, MemberId, Settings, StoreAnswer, StoreRequest, StoreView};
+//! use braid_cluster::{
+//!     Event, Identity, Member, MemberId, RunId, Settings, StoreAnswer, StoreRequest, StoreView, TermStamp,
+//! };
 //! use braid_types::{Term, Time};
 //!
-//! let identity = Identity { id: MemberId::new("a"), tag: 1, first_term: Term(0), seed: 7 };
+//! let id = MemberId::new("a");
+//! let stamp = TermStamp::new("default", &id);
+//! let identity = Identity { id, run: RunId(1), stamp, first_term: Term(0), seed: 7 };
 //! let (now, mut member) = (Time::ZERO, Member::new(Time::ZERO, identity, Settings::default()));
 //! // An empty store, which does what it is asked.
 //! while let Some((id, request)) = member.poll_store() {
@@ -26,17 +33,26 @@
 //!     member.handle_store(now, id, Some(answer));
 //!     if member.leads() { break }
 //! }
-//! assert_eq!(member.poll_event(), Some(Event::Elected { term: Term(0x1_0001) }));
+//! assert_eq!(member.poll_event(), Some(Event::Elected { term: stamp.above(Term(0)) }));
 //! ```
+
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
 
 mod calls;
 mod hearing;
+mod intents;
 mod member;
 mod message;
 mod settings;
 mod store;
+mod terms;
 
-pub use member::{Event, HandOverError, Identity, Member};
-pub use message::{MemberId, Message, Outgoing};
+pub use intents::{
+    Entries, IntentAnswer, IntentError, IntentEvent, IntentId, IntentRequest, IntentSettings, IntentView,
+    Intents,
+};
+pub use member::{Event, HandOverError, Identity, Member, TakeOverError};
+pub use message::{ConnectionId, MemberId, Message, Outgoing, RunId};
 pub use settings::Settings;
 pub use store::{LeaderRecord, LeaseId, RequestId, StoreAnswer, StoreRequest, StoreView};
+pub use terms::TermStamp;

@@ -15,6 +15,11 @@ impl MemberId {
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl fmt::Display for MemberId {
@@ -22,6 +27,15 @@ impl fmt::Display for MemberId {
         f.write_str(&self.0)
     }
 }
+
+/// One run of a member's process: a random number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub u64);
+
+/// A connection from another member; later ones have higher numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ConnectionId(pub u64);
 
 /// A message between two members. Who sent it is known from the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use braid_types::Term;
 
-use crate::message::MemberId;
+use crate::message::{MemberId, RunId};
 
 /// A lease. Members choose the number at random, so that it names one run of one member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -42,6 +42,8 @@ pub enum StoreRequest {
     Campaign {
         /// The lease that holds the `leader` key.
         lease: LeaseId,
+        /// The run that campaigns.
+        run: RunId,
         /// The new term.
         term: Term,
         /// The revision of `term` that was read; 0 if there was none.
@@ -76,6 +78,8 @@ pub struct StoreView {
 pub struct LeaderRecord {
     /// The leader.
     pub member: MemberId,
+    /// The run of its process.
+    pub run: RunId,
     /// Its term.
     pub term: Term,
     /// The lease that holds the key.

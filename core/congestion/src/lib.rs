@@ -22,6 +22,8 @@
 //! assert_eq!(Algorithm::Uncoupled.increase(connection), 0.1);
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod algorithm;
 mod balia;
 pub mod fixed;

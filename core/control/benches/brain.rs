@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "benchmarks take the time")]
 
+mod fat_tree;
 #[path = "../tests/two_switches/mod.rs"]
 mod two_switches;
 
@@ -147,6 +148,11 @@ fn benches(c: &mut Criterion) {
     });
     group.bench_function("plain_syn", |b| b.iter_custom(|count| time(count, &[])));
     group.bench_function("mp_capable_syn", |b| b.iter_custom(|count| time(count, &MP_CAPABLE)));
+    let mut network = None;
+    group.bench_function("mp_capable_syn_and_end_in_a_fat_tree", |b| {
+        let network = network.get_or_insert_with(fat_tree::Network::start);
+        b.iter(|| network.connect());
+    });
     group.finish();
 }
 

@@ -227,8 +227,13 @@ pub enum Target {
     Flood(PortNo),
 }
 
-/// A held packet, and the switch where it entered.
-pub(crate) type Held = (DatapathId, Vec<u8>);
+/// A held packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct HeldPacket {
+    /// The switch where it entered.
+    pub(crate) dpid: DatapathId,
+    pub(crate) frame: Vec<u8>,
+}
 
 /// A batch of commands in order, with their frames, notices and replies.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -287,10 +292,10 @@ impl Commands {
     }
 
     /// The packets that pass through the tables of switches.
-    pub(crate) fn held(&self) -> impl Iterator<Item = Held> {
+    pub(crate) fn held(&self) -> impl Iterator<Item = HeldPacket> {
         self.list.iter().filter_map(|command| match command {
             Command::Send { dpid, target: Target::Pipeline, frame } => {
-                Some((*dpid, self.frame(frame).to_vec()))
+                Some(HeldPacket { dpid: *dpid, frame: self.frame(frame).to_vec() })
             }
             _ => None,
         })

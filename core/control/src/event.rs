@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use braid_assign::PromisedAssignment;
 use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
@@ -87,8 +88,8 @@ pub enum Event<'a> {
     EdgeReports {
         /// The edge.
         dpid: DatapathId,
-        /// The groups, each with its report.
-        reports: Vec<(EdgeGroup, Report)>,
+        /// The groups' reports.
+        reports: Vec<GroupReport>,
     },
     /// A switch has answered an echo request.
     Echo {
@@ -124,6 +125,16 @@ pub enum Event<'a> {
     Policy {
         /// A policy file, checked: see [`braid_steering::Policies::parse`].
         text: String,
+    },
+    /// Discovery frames have another key from now on.
+    DiscoveryKey {
+        /// The key.
+        secret: [u8; 32],
+    },
+    /// The cluster has promised these assignments, and no others. Those that are new get their paths once their hosts are known.
+    Assignments {
+        /// All of them.
+        promised: Vec<PromisedAssignment>,
     },
     /// An application or a host agent makes a request and waits for the reply.
     Request {
@@ -234,6 +245,15 @@ impl UnknownRule {
         const BLOCK: usize = 16;
         (size_of::<Self>() + BLOCK).saturating_add(self.0.len())
     }
+}
+
+/// The report of a group of an edge.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GroupReport {
+    /// The group.
+    pub group: EdgeGroup,
+    /// Its counters and settings.
+    pub report: Report,
 }
 
 /// A port as a switch describes it.

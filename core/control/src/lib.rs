@@ -19,6 +19,8 @@
 //! assert!(commands.iter().any(|it| matches!(it, Command::Add { .. })));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod admission;
 mod barrier;
 mod brain;
@@ -30,6 +32,7 @@ mod counters;
 mod discovery;
 mod event;
 mod fabric;
+mod health;
 mod hosts;
 mod installed;
 mod jitter;
@@ -55,17 +58,20 @@ mod threat;
 pub mod view;
 mod writer;
 
-pub use admission::Alarm;
+pub use admission::{Alarm, AlarmKey};
 pub use brain::Brain;
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};
-pub use event::{Event, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule};
+pub use event::{
+    Event, GroupReport, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule,
+};
+pub use health::LossEvidence;
 pub use label::Label;
-pub use notice::{LinkLoss, Notice};
+pub use notice::{LinkLoss, NetworkNames, NoNames, Notice, Text};
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use role::Role;
 pub use session::{DiscardReason, Session, SessionError, SessionEvent, SessionLimits};
-pub use settings::{MeasurementSettings, RebalanceSettings, Settings};
+pub use settings::{HealthSettings, MeasurementSettings, RebalanceSettings, Settings};
 pub use threat::{AlarmSource, Threat};

@@ -7,7 +7,7 @@ use braid_paths::{
     Constraints, Kind, Path, PathFinder, PathService, PathSet, Request, Snapshot, Terms, Weight,
 };
 use braid_steering::Route;
-use braid_topology::Graph;
+use braid_topology::{Degradation, Graph};
 use braid_types::{DatapathId, Index, SwitchPair, Time};
 
 use crate::label::MEMBERS;
@@ -28,6 +28,8 @@ pub(crate) struct PathCache {
     /// Paths in both directions, by the address of their links in memory. It is unique while an entry holds
     /// the path.
     routes: Index<usize, Route>,
+    /// Whether a link of the graph is degraded, which is rare.
+    has_degraded: bool,
 }
 
 /// Shortest paths between two switches that are looked at.
@@ -49,11 +51,13 @@ impl PathCache {
             suspended: VecDeque::new(),
             recent: Index::default(),
             routes: Index::default(),
+            has_degraded: false,
         }
     }
 
     /// Replaces the graph.
     pub(crate) fn set_graph(&mut self, graph: Arc<Graph>) {
+        self.has_degraded = graph.edges().any(|edge| !graph.state(edge).degradation.is_none());
         self.service.set_graph(graph);
         self.recent.clear();
         self.routes.clear();
@@ -145,9 +149,21 @@ impl PathCache {
         if paths.is_empty() { self.shortest(now, src, dst).into_iter().collect() } else { paths }
     }
 
-    /// The paths of a set that are not suspended.
+    /// The paths of a set that are not suspended. Where some have degraded links, the least degraded ones.
     pub(crate) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
-        set.paths.iter().filter(move |path| !self.is_suspended(path, now))
+        let paths = move || set.paths.iter().filter(move |path| !self.is_suspended(path, now));
+        let least = self.has_degraded.then(|| paths().map(|path| self.degradation(path)).min()).flatten();
+        paths().filter(move |path| least.is_none_or(|least| self.degradation(path) == least))
+    }
+
+    /// The degradation of a path's worst link, in either direction: replies return on the same links.
+    pub(crate) fn degradation(&self, path: &Path) -> Degradation {
+        if !self.has_degraded {
+            return Degradation::NONE;
+        }
+        let graph = self.service.graph();
+        let edges = path.links().iter().filter_map(|link| graph.edge(link.src));
+        edges.map(|edge| graph.state(edge).degradation).max().unwrap_or_default()
     }
 
     /// Whether a path is suspended.

@@ -162,6 +162,9 @@ pub enum Refusal {
     /// A bounded table is full.
     #[error("too many {0}")]
     Full(&'static str),
+    /// It would be lost with this controller: the cluster does not keep it.
+    #[error("the cluster does not keep this request, so it is not done: {0}")]
+    NotKept(String),
     /// Switches have not confirmed in time.
     #[error("switches have not confirmed the rules of {0} in time")]
     NotConfirmed(FiveTuple),
@@ -190,6 +193,7 @@ impl Refusal {
             Self::Assign(AssignError::Full(_) | AssignError::OwnerFull(..))
                 | Self::NoRoute(_)
                 | Self::Full(_)
+                | Self::NotKept(_)
                 | Self::NotConfirmed(_)
         )
     }

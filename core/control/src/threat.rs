@@ -4,8 +4,11 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use braid_types::{DatapathId, MacAddr, SwitchPort};
+use braid_types::{DatapathId, MacAddr, SwitchPort, Term};
 use serde::{Deserialize, Serialize};
+
+use crate::health::LossEvidence;
+use crate::notice::{NetworkNames, NoNames, Text};
 
 /// Where a threat comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -75,6 +78,13 @@ pub enum Threat {
     TooManyAddresses,
     /// It sent more packets that the controller must see than a port may.
     TooManyPackets,
+    /// The link that leaves it loses or corrupts frames without going down.
+    LossyLink {
+        /// Where the link leads.
+        to: SwitchPort,
+        /// What was counted at both ends.
+        evidence: LossEvidence,
+    },
     /// It claimed the datapath id of a switch that is connected.
     DuplicateDatapathId {
         /// The datapath id.
@@ -86,6 +96,40 @@ pub enum Threat {
     RoleLost {
         /// The switch.
         dpid: DatapathId,
+    },
+    /// A bridge of its database is set up in a way that does not work.
+    UnsuitableBridge {
+        /// The bridge's datapath id.
+        dpid: DatapathId,
+        /// Which bridge it is, what is wrong, and what to do about it.
+        why: String,
+    },
+    /// A controller outside the cluster has become the master of a switch, or is it.
+    ForeignTerm {
+        /// The switch.
+        dpid: DatapathId,
+        /// The term of that controller.
+        term: Term,
+    },
+    /// The store of the controller's cluster does not answer.
+    StoreUnreachable {
+        /// Which one, and what to do about it.
+        why: String,
+    },
+    /// The controller led its cluster until another member was elected.
+    LeadershipLost {
+        /// What happened, and what to do about it.
+        why: String,
+    },
+    /// Another process is a member with the controller's name.
+    DuplicateMember {
+        /// Which one, and what to do about it.
+        why: String,
+    },
+    /// A value in the store of the controller's cluster cannot be read.
+    CorruptStore {
+        /// Which one, and what to do about it.
+        why: String,
     },
     /// Its OpenFlow connection was refused or closed.
     RefusedConnection {
@@ -111,44 +155,89 @@ impl Threat {
             Self::CertificateExpiry { .. } => "certificate_expiry",
             Self::TooManyAddresses => "too_many_addresses",
             Self::TooManyPackets => "too_many_packets",
+            Self::LossyLink { .. } => "lossy_link",
             Self::DuplicateDatapathId { .. } => "duplicate_datapath_id",
             Self::RoleLost { .. } => "role_lost",
+            Self::UnsuitableBridge { .. } => "unsuitable_bridge",
+            Self::ForeignTerm { .. } => "foreign_term",
+            Self::StoreUnreachable { .. } => "store_unreachable",
+            Self::LeadershipLost { .. } => "leadership_lost",
+            Self::DuplicateMember { .. } => "duplicate_member",
+            Self::CorruptStore { .. } => "corrupt_store",
             Self::RefusedConnection { .. } => "refused_connection",
             Self::WrongToken => "wrong_token",
         }
     }
 }
 
+impl Threat {
+    /// The threat as text, with names of switches and ports where they have some.
+    pub fn text<'a>(&'a self, names: &'a dyn NetworkNames) -> Text<'a, Self> {
+        Text { of: self, names }
+    }
+}
+
 impl fmt::Display for Threat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ForgedProbe { why } => {
+        self.text(&NoNames).fmt(f)
+    }
+}
+
+impl fmt::Display for Text<'_, Threat> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.of {
+            Threat::ForgedProbe { why } => {
                 write!(f, "a discovery frame was not made by this controller: {why}")
             }
-            Self::ReplayedProbe { of } => write!(f, "a discovery frame of {of} was sent again"),
-            Self::RelayedProbe { of } => write!(
+            Threat::ReplayedProbe { of } => {
+                write!(f, "a discovery frame of {} was sent again", self.port(*of))
+            }
+            Threat::RelayedProbe { of } => write!(
                 f,
-                "a discovery frame of {of} came from a host, or through one: if a link is there now, take both \
-                 ports down first"
+                "a discovery frame of {} came from a host, or through one: if a link is there now, take both \
+                 ports down first",
+                self.port(*of)
             ),
-            Self::ReflectedProbe => f.write_str("the port's own discovery frame was sent back"),
-            Self::NotBelieved { mac, why } => write!(f, "host {mac} is not believed: {why}"),
-            Self::StolenMac { mac, holder } => write!(f, "{mac} was used, whose host answers at {holder}"),
-            Self::StolenIp { ip, holder } => write!(f, "{ip} was used, whose host answers at {holder}"),
-            Self::ForeignDatapathId { dpid, why } => write!(f, "it claims datapath id {dpid}: {why}"),
-            Self::CertificateExpiry { why } => f.write_str(why),
-            Self::TooManyAddresses => f.write_str("too many new addresses, address conflicts or lookups"),
-            Self::TooManyPackets => f.write_str("too many packets for the controller"),
-            Self::DuplicateDatapathId { dpid, holder } => {
+            Threat::ReflectedProbe => f.write_str("the port's own discovery frame was sent back"),
+            Threat::NotBelieved { mac, why } => write!(f, "host {mac} is not believed: {why}"),
+            Threat::StolenMac { mac, holder } => {
+                write!(f, "{mac} was used, whose host answers at {}", self.port(*holder))
+            }
+            Threat::StolenIp { ip, holder } => {
+                write!(f, "{ip} was used, whose host answers at {}", self.port(*holder))
+            }
+            Threat::ForeignDatapathId { dpid, why } => write!(f, "it claims datapath id {dpid}: {why}"),
+            Threat::CertificateExpiry { why }
+            | Threat::StoreUnreachable { why }
+            | Threat::LeadershipLost { why }
+            | Threat::DuplicateMember { why }
+            | Threat::CorruptStore { why } => f.write_str(why),
+            Threat::TooManyAddresses => f.write_str("too many new addresses, address conflicts or lookups"),
+            Threat::TooManyPackets => f.write_str("too many packets for the controller"),
+            Threat::LossyLink { to, evidence } => write!(
+                f,
+                "the link to {} loses frames, and is avoided until it is clean: {evidence}",
+                self.port(*to)
+            ),
+            Threat::DuplicateDatapathId { dpid, holder } => {
                 write!(f, "it claims datapath id {dpid}, which the switch at {holder} has")
             }
-            Self::RoleLost { dpid } => write!(
+            Threat::RoleLost { dpid } => write!(
                 f,
-                "switch {dpid} has another controller as its master, and this one stands down: `braid switches \
-                 take-over` takes it back"
+                "switch {} has another controller as its master, and this one stands down: `braid switches \
+                 take-over` takes it back",
+                self.switch(*dpid)
             ),
-            Self::RefusedConnection { why } => write!(f, "its OpenFlow connection was refused: {why}"),
-            Self::WrongToken => f.write_str("it showed a token that nobody has"),
+            Threat::UnsuitableBridge { dpid, why } => write!(f, "switch {}, {why}", self.switch(*dpid)),
+            Threat::ForeignTerm { dpid, term } => write!(
+                f,
+                "switch {} has a master in term {term} that is no member of this cluster, and its leader stands \
+                 down there: stop that controller, or give all members one --cluster-name; then `braid switches \
+                 take-over` at the leader takes the switch back",
+                self.switch(*dpid)
+            ),
+            Threat::RefusedConnection { why } => write!(f, "its OpenFlow connection was refused: {why}"),
+            Threat::WrongToken => f.write_str("it showed a token that nobody has"),
         }
     }
 }

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
-use smallvec::SmallVec;
 
 use crate::barrier::Barrier;
 use crate::command::{Command, Commands, Target};
 use crate::installed::InstalledState;
-use crate::label::Label;
 use crate::notice::Notice;
-use crate::pipeline::{ProtectedPort, Rule};
+use crate::pipeline::{BypassEntry, ProtectedPort, Protection, Rule};
 use crate::request::{Reply, Ticket};
 
 /// Writes commands. Omits rules that are installed, adds the twins of rules, and protects a rule's port first
@@ -24,9 +22,6 @@ pub(crate) struct RuleWriter<'a> {
     /// Empty, with the memory of a committed transaction.
     pub(crate) spare: &'a mut Commands,
 }
-
-/// The label and first port of a bypass.
-pub(crate) type BypassEntry = (Label, PortNo);
 
 /// The protected ports of switches, and their bypasses.
 #[derive(Debug, Default)]
@@ -141,27 +136,27 @@ impl Protections {
         std::mem::replace(&mut self.has_new, false)
     }
 
-    /// The protected ports that a rule or a group needs and its switch does not have yet.
-    fn before(&mut self, command: &Command) -> SmallVec<[Command; 1]> {
+    /// Writes the protected ports that a rule or a group needs and its switch does not have yet.
+    fn write_before(&mut self, commands: &mut Commands, command: &Command) {
         match command {
-            Command::Add { dpid, rule } => self.protect(*dpid, rule.protected()).into_iter().collect(),
+            Command::Add { dpid, rule } => self.protect(commands, *dpid, rule.protected()),
             Command::SetEcmp { dpid, buckets, .. } => {
-                buckets.hops.iter().filter_map(|hop| self.protect(*dpid, hop.protected())).collect()
+                buckets.hops.iter().for_each(|hop| self.protect(commands, *dpid, hop.protected()));
             }
-            _ => SmallVec::new(),
+            _ => {}
         }
     }
 
-    fn protect(&mut self, dpid: DatapathId, needed: Option<(PortNo, PortNo)>) -> Option<Command> {
-        let (port, from) = needed?;
+    fn protect(&mut self, commands: &mut Commands, dpid: DatapathId, needed: Option<Protection>) {
+        let Some(Protection { port, from }) = needed else { return };
         let at = SwitchPort::new(dpid, port);
         if self.known.contains_key(&(at, from)) {
-            return None;
+            return;
         }
         let bypass = self.entries.get(&at).copied();
         self.known.insert((at, from), bypass);
         self.has_new = true;
-        Some(Command::AddProtectedPort { dpid, protected: ProtectedPort { port, from, bypass } })
+        commands.push(Command::AddProtectedPort { dpid, protected: ProtectedPort { port, from, bypass } });
     }
 }
 
@@ -187,7 +182,7 @@ fn write_one(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
     if !known.installed.is_empty() && !known.installed.needs(&command) {
         return;
     }
-    known.protections.before(&command).into_iter().for_each(|protection| commands.push(protection));
+    known.protections.write_before(commands, &command);
     commands.push(command);
 }
 
@@ -197,6 +192,7 @@ mod tests {
 
     use super::*;
     use crate::event::InstalledRules;
+    use crate::label::Label;
     use crate::pipeline::{Exit, Hop};
 
     const DPID: DatapathId = DatapathId(1);
@@ -247,11 +243,17 @@ mod tests {
         let exit = Exit::Protected { from: PortNo(0) };
         let rules = [1, 2].map(|label| Rule::Transit(Hop { label: Label(label), port: PortNo(7), exit }));
         let commands = written(&mut InstalledState::default(), |out| {
-            out.protections.set_entry(SwitchPort::new(DPID, PortNo(7)), Some((Label(9), PortNo(8))));
+            out.protections.set_entry(
+                SwitchPort::new(DPID, PortNo(7)),
+                Some(BypassEntry { label: Label(9), port: PortNo(8) }),
+            );
             rules.into_iter().for_each(|rule| out.add(DPID, rule));
         });
-        let protected =
-            ProtectedPort { port: PortNo(7), from: PortNo(0), bypass: Some((Label(9), PortNo(8))) };
+        let protected = ProtectedPort {
+            port: PortNo(7),
+            from: PortNo(0),
+            bypass: Some(BypassEntry { label: Label(9), port: PortNo(8) }),
+        };
         assert_eq!(
             commands,
             [Command::AddProtectedPort { dpid: DPID, protected }, add(rules[0]), add(rules[1])]

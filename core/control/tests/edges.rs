@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_control::{Event, Recorded, Session, SessionEvent, SessionLimits};
+use braid_control::{Event, GroupReport, Recorded, Session, SessionEvent, SessionLimits};
 use braid_edge_protocol::extension::{BRAID, Extension};
 use braid_edge_protocol::telemetry::{Report, TELEMETRY};
 use braid_openflow::{
@@ -96,7 +96,11 @@ fn what_an_edge_tells_of_its_groups_is_an_event_that_can_be_recorded() {
     let [SessionEvent::Other(event @ Event::EdgeReports { dpid, reports })] = &events[..] else {
         panic!("{events:?}");
     };
-    let [(_, Report::Spray(spray)), (_, Report::Resequence(resequencer))] = &reports[..] else {
+    let [
+        GroupReport { report: Report::Spray(spray), .. },
+        GroupReport { report: Report::Resequence(resequencer), .. },
+    ] = &reports[..]
+    else {
         panic!("{reports:?}")
     };
     assert_eq!((*dpid, spray.paths.len(), resequencer.limits.bytes), (EDGE, 1, 1 << 20));

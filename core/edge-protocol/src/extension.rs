@@ -56,8 +56,8 @@ pub enum Extension {
     SetTunnel {
         /// The group.
         group: GroupId,
-        /// The tunnel ends of each bucket's path. For a resequencing group, the outer addresses from which packets are taken
-        /// out; empty: from any.
+        /// The tunnel ends of each bucket's path. For a resequencing group, the outer addresses of packets that are taken
+        /// out, at least one pair; [`Ends::ANY`] are all.
         ends: Option<Vec<Ends>>,
     },
 }

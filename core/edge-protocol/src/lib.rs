@@ -11,6 +11,7 @@
 //! assert_eq!(Extension::decode(&message.message(&body)), Ok(Some(message)));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
 // Whatever arrives, reading it cannot panic.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

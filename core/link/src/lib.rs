@@ -23,6 +23,8 @@
 //! assert_eq!(link.poll_arrival(Time::from_millis(21)), Some("frame"));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod counters;
 mod loss;
 mod one_way;

@@ -22,17 +22,17 @@ clean_up() {
 }
 trap clean_up EXIT
 
-lay_cables() {
+add_links() {
     ip netns add "$client"
     ip netns add "$server"
-    for cable in 0 1; do
-        ip -n "$client" link add "eth$cable" address "02:00:00:00:0$cable:01" type veth \
-            peer name "eth$cable" netns "$server" address "02:00:00:00:0$cable:02"
+    for link in 0 1; do
+        ip -n "$client" link add "eth$link" address "02:00:00:00:0$link:01" type veth \
+            peer name "eth$link" netns "$server" address "02:00:00:00:0$link:02"
         for host in "$client" "$server"; do
             [ "$host" = "$client" ] && number=1 || number=2
-            ip -n "$host" link set "eth$cable" up
-            ip -n "$host" address add "10.0.$cable.$number/24" dev "eth$cable"
-            ip -n "$host" address add "fd00:$cable::$number/64" dev "eth$cable"
+            ip -n "$host" link set "eth$link" up
+            ip -n "$host" address add "10.0.$link.$number/24" dev "eth$link"
+            ip -n "$host" address add "fd00:$link::$number/64" dev "eth$link"
         done
     done
     ip -n "$client" link set lo up
@@ -41,8 +41,8 @@ lay_cables() {
 
 # What the controller sees of a packet: the first 128 bytes.
 record() { # name filter
-    for cable in 0 1; do
-        in_client tcpdump -q -U -s 128 -i "eth$cable" -w "$work/$1.$cable" "$2" 2>/dev/null &
+    for link in 0 1; do
+        in_client tcpdump -q -U -s 128 -i "eth$link" -w "$work/$1.$link" "$2" 2>/dev/null &
     done
     sleep 1
 }
@@ -130,7 +130,7 @@ record_flags() {
     record_transfer mptcp-v4-flags 10.0.0.2
 }
 
-lay_cables
+add_links
 sleep 2
 record_neighbours
 record_paths

@@ -24,6 +24,8 @@
 //! assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2]);
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod algorithm;
 mod algorithms;
 mod delay_gate;

@@ -20,6 +20,8 @@ pub struct Weight {
 
 const FULL_COST: u64 = 10_000;
 const IDLE_COST: u64 = 100;
+/// For each step of degradation: a minute of delay, in microseconds.
+const DEGRADED_COST: u64 = 60_000_000;
 const PARTS: [(&str, Weight); 3] =
     [("hops", Weight::HOPS), ("latency", Weight::LATENCY), ("load", Weight::LOAD)];
 
@@ -37,11 +39,14 @@ impl Weight {
     }
 
     /// The cost of a link; `unknown` replaces an unknown delay.
+    ///
+    /// A degraded link costs more than any usual path without one, whatever the weight, so that paths take it last.
     pub fn cost(&self, state: &LinkState, unknown: Duration) -> u32 {
         let delay = micros(state.delay.unwrap_or(unknown));
         let parts = [(self.hops, 1), (self.latency, delay), (self.load, fullness(state))];
         let sum = parts.into_iter().map(|(times, part)| u64::from(times).saturating_mul(part));
-        u32::try_from(sum.fold(0, u64::saturating_add)).unwrap_or(u32::MAX)
+        let degraded = u64::from(state.degradation.steps()) * DEGRADED_COST;
+        u32::try_from(sum.fold(degraded, u64::saturating_add)).unwrap_or(u32::MAX)
     }
 
     fn plus(self, times: u32, part: Self) -> Option<Self> {
@@ -103,6 +108,7 @@ impl fmt::Display for Weight {
 
 #[cfg(test)]
 mod tests {
+    use braid_topology::Degradation;
     use braid_types::BitsPerSec;
 
     use super::*;
@@ -125,6 +131,17 @@ mod tests {
         assert_eq!(Weight::LATENCY.cost(&LinkState::default(), Duration::from_micros(7)), 7);
         let far = LinkState { delay: Some(Duration::MAX), ..LinkState::default() };
         assert_eq!(Weight { hops: 1, latency: 1, load: 1 }.cost(&far, Duration::ZERO), u32::MAX);
+    }
+
+    #[test]
+    fn a_degraded_link_costs_more_than_a_long_path_without_one() {
+        let slow = LinkState { delay: Some(Duration::from_secs(1)), ..LinkState::default() };
+        let lossy = |share| LinkState { degradation: Degradation::of_loss(share), ..LinkState::default() };
+        for weight in [Weight::HOPS, Weight::LATENCY, Weight::LOAD] {
+            let [slight, severe] = [0.01, 0.5].map(|share| weight.cost(&lossy(share), Duration::ZERO));
+            assert!(slight > 50 * weight.cost(&slow, Duration::ZERO), "{weight}");
+            assert!(severe > slight, "{weight}");
+        }
     }
 
     #[test]

@@ -38,6 +38,8 @@
 //! assert!(plan.resequencing(policy.resequence).is_some());
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod advice;
 mod distribution;
 mod ecmp;

@@ -33,6 +33,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod feedback;
 mod numbering;
 mod resequencer;

@@ -47,10 +47,9 @@ impl<F: Copy + Eq + Hash> FlowNumbers<F> {
         if self.flows.is_empty() {
             self.flows.resize(FLOWS, None);
         }
-        self.packets += 1;
+        self.packets = self.packets.saturating_add(1);
         let used = self.packets;
-        let first = set_of(flow) * PLACES;
-        let Some(set) = self.flows.get_mut(first..first + PLACES) else {
+        let Some(set) = self.flows.chunks_exact_mut(PLACES).nth(set_of(flow)) else {
             return Numbered::default();
         };
         if let Some(known) = set.iter_mut().flatten().find(|known| known.flow == *flow) {

@@ -51,7 +51,7 @@ pub struct Segment {
 impl Segment {
     /// The sequence number after its last one. SYN and FIN take one each.
     pub const fn end(&self) -> SeqNo {
-        self.seq.plus(self.payload).plus(self.syn as u32 + self.fin as u32)
+        self.seq.plus(self.payload).plus(self.syn as u32).plus(self.fin as u32)
     }
 
     /// Whether it takes no sequence number: a mere acknowledgement.

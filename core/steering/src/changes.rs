@@ -59,8 +59,13 @@ pub struct Count {
 }
 
 impl Changes {
+    /// Whether a change of a transfer would be noted.
+    pub(crate) const fn is_read(&self) -> bool {
+        self.listed.is_some()
+    }
+
     pub(crate) fn note(&mut self, transfer: &mut Transfer) {
-        if self.listed.is_some() && !std::mem::replace(&mut transfer.is_changed, true) {
+        if self.is_read() && !std::mem::replace(&mut transfer.is_changed, true) {
             self.list(transfer.id);
         }
     }

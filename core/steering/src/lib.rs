@@ -20,10 +20,11 @@
 //! assert_eq!((transfers.transfer_count(), transfers.len()), (1, 2));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod advice;
 mod changes;
 mod ids;
-mod openers;
 mod placement;
 mod policy;
 mod stream;

@@ -125,6 +125,22 @@ fn without_candidates_there_is_no_placement() {
     }
 }
 
+#[test]
+fn every_policy_has_a_row_in_the_documentation() {
+    let docs = include_str!("../../../docs/policy.md");
+    for policy in Policy::ALL {
+        let row = format!("| `{policy}` |");
+        assert!(docs.lines().any(|line| line.starts_with(&row)), "docs/policy.md lacks a row of {policy}");
+    }
+}
+
+#[test]
+fn text_that_is_no_policy_is_refused_with_those_that_there_are() {
+    let refused = "most-shared".parse::<Policy>().map_err(|error| error.to_string());
+    let known = "fewest-shared, least-loaded, deterministic, random";
+    assert_eq!(refused, Err(format!("\"most-shared\" is not one of {known}")));
+}
+
 /// Places the stream with this number, of a transfer of its own, among these ways.
 fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Placement {
     let (ways, graph) = (ways(), network(&[]));

@@ -97,6 +97,17 @@ fn of_two_connections_from_one_port_the_one_that_the_sender_answers_is_called() 
 }
 
 #[test]
+fn a_connection_is_still_called_back_after_another_from_its_port_to_the_same_host_has_ended() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let other = FiveTuple { dst_port: 5202, ..tuple(1, 1000, 9) };
+    let other = open(&mut transfers, other, Opening::Capable);
+    transfers.end(other);
+    let back = called_back(&mut transfers, 9, 4000, 1, Token(7));
+    assert_eq!(transfer_of(&transfers, back), owner);
+}
+
+#[test]
 fn a_second_token_for_the_opening_host_is_not_remembered() {
     let mut transfers = Transfers::new(Limits::default());
     let owner = connection(&mut transfers, 1, 9);

@@ -23,6 +23,8 @@
 //! assert_eq!(switch.poll_packets().next().map(|(port, _)| port), Some(PortNo(2)));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod action;
 mod connections;
 mod environment;

@@ -85,7 +85,8 @@ impl From<LinkState> for State {
 impl From<State> for LinkState {
     fn from(state: State) -> Self {
         let delay = state.delay_ns.map(Duration::from_nanos);
-        Self { capacity: BitsPerSec(state.capacity_bps), delay, load: BitsPerSec(state.load_bps) }
+        let load = BitsPerSec(state.load_bps);
+        Self { delay, load, ..Self::of_capacity(BitsPerSec(state.capacity_bps)) }
     }
 }
 

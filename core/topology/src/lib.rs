@@ -22,6 +22,8 @@
 //! assert_eq!(topology.graph().edges().len(), 1);
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 pub mod blueprint;
 mod change;
 mod error;
@@ -41,7 +43,7 @@ pub use change::Change;
 pub use error::TopologyError;
 pub use graph::{EdgeIndex, Graph, NodeIndex};
 pub use host::{Host, HostLimits};
-pub use link::{Link, LinkState};
+pub use link::{Degradation, Link, LinkState};
 pub use spanning_tree::spanning_tree;
 pub use switch::{Port, Switch};
 pub use topology::Topology;

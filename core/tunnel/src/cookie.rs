@@ -29,7 +29,7 @@ impl Cookies {
         };
         let age = now.since(since);
         if age >= COOKIE_LIFETIME {
-            self.previous = (age < 2 * COOKIE_LIFETIME).then_some(old);
+            self.previous = (age < COOKIE_LIFETIME.saturating_mul(2)).then_some(old);
             self.current = Some((now, secret()));
         }
     }

@@ -20,6 +20,10 @@
 //! assert_eq!(endpoint.poll_transmit().map(|it| it.to), Some(dial.address));
 //! ```
 
+// Whatever arrives, reading it cannot panic.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
 mod bond;
 mod content;
 mod cookie;
@@ -32,7 +36,7 @@ mod session;
 mod site;
 mod wire;
 
-pub use bond::{Bond, BondCounters, PathShare};
+pub use bond::{Bond, BondCounters, PathReport, PathShare};
 pub use endpoint::{Dial, Endpoint, Event, MAX_PATHS, PathRef, PathStatus, Peer, Refused, Transmit};
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use site::{Lan, PeerStatus, Site, SiteCounters, SiteSettings};

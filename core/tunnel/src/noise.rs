@@ -47,7 +47,7 @@ pub(crate) fn initiate(
 ) -> Option<(Initiated, Vec<u8>)> {
     let builder = builder(own, ephemeral)?.remote_public_key(&peer.0).ok()?;
     let mut state = builder.build_initiator().ok()?;
-    let mut message = vec![0; INITIATION + payload.len()];
+    let mut message = vec![0; payload.len().saturating_add(INITIATION)];
     let length = state.write_message(payload, &mut message).ok()?;
     (length == message.len()).then_some((Initiated(state), message))
 }
@@ -86,10 +86,10 @@ impl Initiated {
 impl Ciphers {
     /// Appends the sealed `plain` to `out`.
     pub(crate) fn seal(&self, counter: u64, plain: &[u8], out: &mut Vec<u8>) -> bool {
-        let start = out.len();
-        out.resize(start + plain.len() + TAG, 0);
+        let (start, sealed) = (out.len(), plain.len().saturating_add(TAG));
+        out.resize(start.saturating_add(sealed), 0);
         let room = out.get_mut(start..).unwrap_or_default();
-        self.0.write_message(counter, plain, room).is_ok_and(|length| length == plain.len() + TAG)
+        self.0.write_message(counter, plain, room).is_ok_and(|length| length == sealed)
     }
 
     /// The content of `sealed`; `None` if it was not sealed with this key and counter.

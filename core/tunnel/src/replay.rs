@@ -3,6 +3,8 @@
 /// The counters that are remembered behind the greatest one. A path at 1 Gbit/s that reorders by 90 ms fits in.
 const WINDOW: u64 = 8_192;
 const BITS: u64 = u64::BITS as u64;
+/// One more than the window fills, as the newest is filled while the oldest still counts.
+const WORDS: u64 = WINDOW / BITS + 1;
 
 /// A sliding window over the counters of received datagrams. RFC 6479, with a bit map that rotates by words.
 #[derive(Clone, Debug)]
@@ -14,8 +16,7 @@ pub(crate) struct ReplayWindow {
 
 impl Default for ReplayWindow {
     fn default() -> Self {
-        // One word more than the window, as the newest is filled while the oldest still counts.
-        Self { next: 0, words: vec![0; (WINDOW / BITS) as usize + 1] }
+        Self { next: 0, words: vec![0; WORDS as usize] }
     }
 }
 
@@ -25,7 +26,7 @@ impl ReplayWindow {
         if counter >= self.next {
             return counter < u64::MAX;
         }
-        let is_inside = self.next - counter <= WINDOW;
+        let is_inside = self.next.saturating_sub(counter) <= WINDOW;
         is_inside && self.words.get(self.place(counter)).is_some_and(|word| word & bit(counter) == 0)
     }
 
@@ -42,16 +43,17 @@ impl ReplayWindow {
 
     fn advance(&mut self, counter: u64) {
         let (newest, oldest) = (counter / BITS, self.next.div_ceil(BITS));
-        let fresh = (newest + 1).saturating_sub(oldest).min(self.words.len() as u64);
-        for word in newest + 1 - fresh..=newest {
-            let place = self.place(word * BITS);
+        let end = newest.saturating_add(1);
+        let fresh = end.saturating_sub(oldest).min(self.words.len() as u64);
+        for word in end.saturating_sub(fresh)..end {
+            let place = self.place(word.saturating_mul(BITS));
             self.words.get_mut(place).into_iter().for_each(|word| *word = 0);
         }
         self.next = counter.saturating_add(1);
     }
 
     const fn place(&self, counter: u64) -> usize {
-        (counter / BITS % (WINDOW / BITS + 1)) as usize
+        (counter / BITS % WORDS) as usize
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use braid_types::{IpPrefix, Time};
+use braid_types::{BitsPerSec, IpPrefix, Time};
 
 use crate::bond::{Bond, BondCounters, PathShare, of_frame, of_ip};
 use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Transmit};
@@ -27,8 +27,8 @@ pub struct SiteSettings {
     pub peers: Vec<Peer>,
     /// By peer, the networks behind it, if the local network is routed.
     pub networks: Vec<Vec<IpPrefix>>,
-    /// By uplink, its share to begin with, against those of the others.
-    pub weights: Vec<u32>,
+    /// By uplink, what it carries, as far as known.
+    pub rates: Vec<Option<BitsPerSec>>,
     /// What the local network is.
     pub lan: Lan,
 }
@@ -95,7 +95,7 @@ impl Site {
         };
         let Some((peer, bond)) = peer.and_then(|peer| Some((peer, self.bonds.get_mut(usize::from(peer))?)))
         else {
-            self.counters.unroutable += 1;
+            self.counters.unroutable = self.counters.unroutable.saturating_add(1);
             return;
         };
         let endpoint = &self.endpoint;
@@ -186,9 +186,9 @@ impl Site {
 
     fn set_path(&mut self, now: Time, at: PathRef, up: bool) {
         let status = self.endpoint.paths(at.peer).nth(usize::from(at.path));
-        let weight = status.and_then(|it| self.settings.weights.get(usize::from(it.uplink)).copied());
+        let rate = status.and_then(|it| self.settings.rates.get(usize::from(it.uplink)).copied().flatten());
         let bond = self.bonds.get_mut(usize::from(at.peer));
-        bond.into_iter().for_each(|bond| bond.set_path(now, at.path, up, weight.unwrap_or(1)));
+        bond.into_iter().for_each(|bond| bond.set_path(now, at.path, up, rate));
     }
 
     fn send_contents(&mut self, now: Time) {
@@ -206,7 +206,7 @@ impl Site {
                 if self.settings.lan == Lan::Bridged || is_own() {
                     self.packets.push_back(packet);
                 } else {
-                    self.counters.spoofed += 1;
+                    self.counters.spoofed = self.counters.spoofed.saturating_add(1);
                 }
             }
         }
@@ -232,8 +232,8 @@ fn receiver(packet: &[u8]) -> Option<IpAddr> {
 
 fn address(packet: &[u8], v4: usize, v6: usize) -> Option<IpAddr> {
     match packet.first()? >> 4 {
-        4 => Some(<[u8; 4]>::try_from(packet.get(v4..v4 + 4)?).ok()?.into()),
-        6 => Some(<[u8; 16]>::try_from(packet.get(v6..v6 + 16)?).ok()?.into()),
+        4 => packet.get(v4..)?.first_chunk::<4>().copied().map(IpAddr::from),
+        6 => packet.get(v6..)?.first_chunk::<16>().copied().map(IpAddr::from),
         _ => None,
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn put_response(receiver: u32, sender: u32, noise: &[u8]) -> Vec<u8> 
 
 /// The head of a data datagram; the sealed content follows.
 pub(crate) fn put_data(receiver: u32, counter: u64, content: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(content + DATA_OVERHEAD);
+    let mut bytes = Vec::with_capacity(content.saturating_add(DATA_OVERHEAD));
     bytes.extend([4, VERSION, 0, 0]);
     bytes.extend(receiver.to_be_bytes());
     bytes.extend(counter.to_be_bytes());

@@ -1,6 +1,7 @@
 //! A hash map with a fixed seed that withstands consecutive keys.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
 
@@ -11,10 +12,14 @@ use foldhash::fast::FixedState;
 /// addresses can cause collisions, so callers have to bound the keys of each host.
 pub type Index<K, V> = HashMap<K, V, FixedState>;
 
+/// The hash of a key in an [`Index`], for tables whose values contain their keys.
+pub fn hash_of(key: &impl Hash) -> u64 {
+    FixedState::default().hash_one(key)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::hash::BuildHasher;
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
     use super::*;
@@ -22,9 +27,8 @@ mod tests {
 
     const KEYS: u32 = 65_536;
 
-    fn buckets<K: std::hash::Hash>(keys: impl Iterator<Item = K>) -> usize {
-        let index = Index::<K, ()>::default();
-        keys.map(|key| index.hasher().hash_one(key) % u64::from(2 * KEYS)).collect::<BTreeSet<_>>().len()
+    fn buckets<K: Hash>(keys: impl Iterator<Item = K>) -> usize {
+        keys.map(|key| hash_of(&key) % u64::from(2 * KEYS)).collect::<BTreeSet<_>>().len()
     }
 
     #[test]

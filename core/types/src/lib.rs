@@ -10,6 +10,9 @@
 //! assert_eq!("100Mbit".parse(), Ok(BitsPerSec(100_000_000)));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
+
+mod amount;
 mod backoff;
 mod datapath;
 mod following;
@@ -17,9 +20,10 @@ mod index;
 mod log_limit;
 mod mac;
 mod numbered;
+mod plain_words;
 mod prefix;
+mod problem;
 mod random;
-mod rate;
 mod rate_limit;
 mod switch_pair;
 mod term;
@@ -28,16 +32,21 @@ mod time;
 mod token;
 mod tuple;
 
+pub use amount::{
+    AmountError, BitsPerSec, exact_size, exact_time, parse_size, parse_time, parse_time_within, short_size,
+    short_time,
+};
 pub use backoff::Backoff;
 pub use datapath::{DatapathId, PortNo, SwitchPort};
 pub use following::following;
-pub use index::Index;
+pub use index::{Index, hash_of};
 pub use log_limit::{LOG_WINDOW, LeftOut, LogLimit};
 pub use mac::MacAddr;
 pub use numbered::{Number, Numbered};
+pub use plain_words::plain_words;
 pub use prefix::{IpPrefix, common_prefix};
+pub use problem::{Listed, Problem};
 pub use random::{SplitMix64, mix, reduce, shuffle};
-pub use rate::BitsPerSec;
 pub use rate_limit::RateLimit;
 pub use switch_pair::SwitchPair;
 pub use term::Term;

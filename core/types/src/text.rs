@@ -27,6 +27,29 @@ macro_rules! serde_as_text {
             }
         }
 
+        $crate::deserialize_from_text!($type);
+    };
+}
+
+/// As [`serde_as_text`], for a type whose `Display` rounds: serialises what its method `exact` gives.
+#[macro_export]
+macro_rules! serde_as_exact_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.exact())
+            }
+        }
+
+        $crate::deserialize_from_text!($type);
+    };
+}
+
+/// Reads a type with its `FromStr`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! deserialize_from_text {
+    ($type:ty) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;

@@ -109,7 +109,7 @@ mod tests {
     fn errors_of_the_file_name_the_line_and_no_token() {
         let cases = [
             ("[[agent]]\nname = \"a\"\ntoken = \"short\"", "\"a\": its token has fewer than 16 characters"),
-            ("[[agent]]\nname = \"a\"", "line 1: missing field `token`"),
+            ("[[agent]]\nname = \"a\"", "line 1: the key \"token\" is missing"),
             ("[[agent]]\nname = \"a\"\ntoken = 0123456789abcdef", "line 3: "),
             (
                 "[[agent]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\naddresses = [\"10.0.0.1/8\"]",

@@ -16,6 +16,7 @@ mod engine;
 mod http;
 mod log;
 mod mastership;
+mod names;
 mod notices;
 mod openflow_tls;
 mod outstanding_rules;
@@ -23,6 +24,7 @@ mod ovsdb;
 mod peer_limit;
 mod policy;
 mod rate;
+mod reload;
 mod state_copy;
 mod switch_access;
 mod switch_metadata;
@@ -32,17 +34,21 @@ mod token_table;
 
 pub use access::{Access, HostNames, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;
-pub use braid_control::{RebalanceSettings, Settings};
-pub use cluster::{ClusterConfig, ClusterError, StoreUrl, StoreUrlError};
+pub use braid_control::{HealthSettings, RebalanceSettings, Settings};
+pub use cluster::{
+    AdvertisedAddress, AdvertisedAddressError, ApiTrust, ClusterConfig, ClusterError, StoreAccess,
+    StoreAccessError, StoreCredentials, StoreUrl, StoreUrlError,
+};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use http::{Playback, SavedRun, path_set};
 pub use openflow_tls::{
     IdentityFileError, OpenFlowTls, OpenFlowTlsError, SwitchIdentities, TlsMode, TlsModeError,
 };
-pub use ovsdb::{OvsdbAddress, OvsdbAddressError};
+pub use ovsdb::{OvsdbAddress, OvsdbAddressError, OvsdbConfig};
 pub use policy::{PolicyFile, PolicyFileError};
+pub use reload::{Reload, Reloaded};
 pub use switch_access::{AllowedSwitch, AllowedSwitchError, SWITCHES_PER_ADDRESS, SwitchAccess};
-pub use switch_metadata::{SwitchMetadata, SwitchMetadataMap};
+pub use switch_metadata::{HostMetadata, SwitchMetadata, SwitchMetadataMap};
 pub use tasks::{TaskError, current_task};
 pub use testbed::{Testbed, TestbedError};
 pub use token_table::TokenFileError;

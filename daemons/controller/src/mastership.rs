@@ -1,5 +1,6 @@
 //! The term in which this controller claims the role of master of all switches.
 
+use braid_cluster::TermStamp;
 use braid_types::Term;
 
 /// The term of the whole controller, and the newest one that any switch has reported.
@@ -11,30 +12,42 @@ pub(crate) struct Mastership {
     /// `None` while another member of the cluster leads.
     term: Option<Term>,
     newest: Term,
-    /// Whether terms are given by a cluster.
-    is_elected: bool,
+    /// What the terms of the cluster that gives them have in common.
+    stamp: Option<TermStamp>,
+    /// The newest term that a switch has seen and nobody in the cluster has raised.
+    foreign: Option<Term>,
     /// Whether a switch has accepted the term.
     is_accepted: bool,
 }
 
 impl Mastership {
     pub(crate) const fn new(term: Term) -> Self {
-        Self { term: Some(term), newest: term, is_elected: false, is_accepted: false }
+        Self { term: Some(term), newest: term, stamp: None, foreign: None, is_accepted: false }
     }
 
     /// That of a member of a cluster, which does not lead yet.
-    pub(crate) const fn standby() -> Self {
-        Self { term: None, newest: Term(0), is_elected: true, is_accepted: false }
+    pub(crate) const fn standby(stamp: TermStamp) -> Self {
+        Self { term: None, newest: Term(0), stamp: Some(stamp), foreign: None, is_accepted: false }
     }
 
-    /// The newest term of all that were seen.
+    /// The newest term of all that were seen; in a cluster, of those that it has given.
     pub(crate) const fn newest(&self) -> Term {
         self.newest
     }
 
     /// Whether terms are given by a cluster.
     pub(crate) const fn is_elected(&self) -> bool {
-        self.is_elected
+        self.stamp.is_some()
+    }
+
+    /// Whether this term was raised outside the cluster that gives terms.
+    pub(crate) fn is_foreign(&self, term: Term) -> bool {
+        self.stamp.is_some_and(|stamp| !stamp.is_of_cluster(term))
+    }
+
+    /// The newest such term that a switch has seen.
+    pub(crate) const fn newest_foreign(&self) -> Option<Term> {
+        self.foreign
     }
 
     /// The cluster has elected this controller, or another one.
@@ -53,10 +66,15 @@ impl Mastership {
     }
 
     /// A switch has seen this term.
-    pub(crate) const fn note_seen(&mut self, term: Term) {
+    pub(crate) fn note_seen(&mut self, term: Term) {
+        if self.is_foreign(term) {
+            // It stays where it was seen: a standby would show it to every switch with its role.
+            self.foreign = Some(self.foreign.map_or(term, |newest| newest.newest(term)));
+            return;
+        }
         self.newest = self.newest.newest(term);
         if let Some(own) = self.term
-            && !self.is_elected
+            && !self.is_elected()
             && !self.is_accepted
             && self.newest.is_newer_than(own)
         {
@@ -77,6 +95,8 @@ impl Mastership {
 
 #[cfg(test)]
 mod tests {
+    use braid_cluster::MemberId;
+
     use super::*;
 
     #[test]
@@ -108,11 +128,26 @@ mod tests {
 
     #[test]
     fn a_member_of_a_cluster_has_no_term_but_what_it_is_elected_for() {
-        let mut mastership = Mastership::standby();
-        mastership.note_seen(Term(7));
-        assert_eq!((mastership.term(), mastership.newest()), (None, Term(7)));
-        mastership.set_elected(Some(Term(9)), Term(9));
-        mastership.note_seen(Term(20));
-        assert_eq!(mastership.term(), Some(Term(9)), "the cluster decides what follows");
+        let stamp = TermStamp::new("default", &MemberId::new("a"));
+        let [first, second, third] = [7, 1 << 40, 1 << 50].map(|number| stamp.above(Term(number)));
+        let mut mastership = Mastership::standby(stamp);
+        mastership.note_seen(first);
+        assert_eq!((mastership.term(), mastership.newest()), (None, first));
+        mastership.set_elected(Some(second), second);
+        mastership.note_seen(third);
+        assert_eq!(mastership.term(), Some(second), "the cluster decides what follows");
+    }
+
+    #[test]
+    fn a_term_from_outside_the_cluster_is_not_spread_to_other_switches() {
+        let stamp = TermStamp::new("default", &MemberId::new("a"));
+        let own = stamp.above(Term(7));
+        let foreign = TermStamp::new("other", &MemberId::new("a")).above(own);
+        let mut mastership = Mastership::standby(stamp);
+        mastership.set_elected(Some(own), own);
+        mastership.note_seen(foreign);
+        mastership.note_seen(own.next());
+        assert_eq!((mastership.term(), mastership.newest()), (Some(own), own));
+        assert_eq!(mastership.newest_foreign(), Some(foreign));
     }
 }

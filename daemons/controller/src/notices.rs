@@ -7,6 +7,8 @@ use braid_control::Notice;
 use braid_types::Time;
 use tokio::sync::mpsc;
 
+use crate::names::Names;
+
 /// Notices that the channel holds; further ones are counted and dropped.
 const MAX_QUEUED_NOTICES: usize = 8_192;
 
@@ -15,6 +17,8 @@ const MAX_QUEUED_NOTICES: usize = 8_192;
 pub(crate) struct TimedNotice {
     pub(crate) at: Time,
     pub(crate) notice: Notice,
+    /// The names at that time.
+    pub(crate) names: Names,
 }
 
 /// The engine's end of the channel. Sending never blocks.
@@ -40,9 +44,9 @@ pub(crate) fn channel() -> (NoticeSender, NoticeReceiver) {
 
 impl NoticeSender {
     /// Sends a notice of time `at`; counts it as lost if the channel is full.
-    pub(crate) fn send(&self, at: Time, notice: &Notice) {
+    pub(crate) fn send(&self, at: Time, notice: &Notice, names: &Names) {
         match self.channel.try_reserve() {
-            Ok(room) => room.send(TimedNotice { at, notice: notice.clone() }),
+            Ok(room) => room.send(TimedNotice { at, notice: notice.clone(), names: names.clone() }),
             Err(_) => _ = self.lost.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -77,13 +81,14 @@ mod tests {
     fn a_full_channel_counts_lost_notices_and_blocks_nobody() {
         let (sender, mut receiver) = channel();
         let notice = |dpid| Notice::SwitchLeft { dpid: DatapathId(dpid) };
-        (0..MAX_QUEUED_NOTICES as u64 + 5).for_each(|dpid| sender.send(Time::ZERO, &notice(dpid)));
+        let send = |dpid| sender.send(Time::ZERO, &notice(dpid), &Names::default());
+        (0..MAX_QUEUED_NOTICES as u64 + 5).for_each(send);
         assert_eq!((receiver.lost(), receiver.lost()), (5, 0));
         let first = receiver.take(2);
         assert_eq!(first.iter().map(|it| &it.notice).collect::<Vec<_>>(), [&notice(0), &notice(1)]);
         assert_eq!(receiver.take(usize::MAX).len(), MAX_QUEUED_NOTICES - 2);
         assert!(!receiver.is_over());
         drop(receiver);
-        sender.send(Time::ZERO, &notice(0));
+        send(0);
     }
 }

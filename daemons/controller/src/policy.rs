@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use braid_control::Event;
 use braid_steering::{Policies, PolicyProblem};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::engine::Shared;
+use crate::reload::{Reload, Reloaded};
 
 /// A policy file that has been read and checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,17 +41,34 @@ impl PolicyFile {
         Ok(Self { path: path.to_owned(), text })
     }
 
+    /// Checks the text of a policy.
+    ///
+    /// # Errors
+    ///
+    /// All of its mistakes, a line each.
+    pub fn check(text: &str) -> Result<(), String> {
+        let lines =
+            |problems: Vec<PolicyProblem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Policies::parse(text).map(drop).map_err(|problems| lines(problems).join("\n"))
+    }
+
+    pub(crate) fn read_again(&self) -> Result<Self, PolicyFileError> {
+        Self::read(&self.path)
+    }
+
     /// The file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// Applies the file now, and again at each SIGHUP; a file with mistakes changes nothing.
-pub(crate) async fn follow(engine: Shared, file: Option<PolicyFile>) {
+/// Applies the file now, and at each SIGHUP what the configuration says then; one with mistakes changes nothing.
+pub(crate) async fn follow(engine: Shared, mut file: Option<PolicyFile>, reload: Option<Box<dyn Reload>>) {
     if let Some(file) = &file {
         set(&engine, file.text.clone());
     }
+    let own = || file.clone().map(|file| Box::new(file) as Box<dyn Reload>);
+    let mut reload = reload.or_else(own);
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
         Err(error) => {
@@ -59,18 +77,40 @@ pub(crate) async fn follow(engine: Shared, file: Option<PolicyFile>) {
         }
     };
     while hangups.recv().await.is_some() {
-        let Some(file) = &file else {
-            info!("SIGHUP: no policy file was given (--policy), so no policy is reloaded");
+        let Some(reload) = &mut reload else {
+            info!(
+                "SIGHUP: neither a policy file (--policy) nor a configuration (--config) was given, so neither is reloaded"
+            );
             continue;
         };
-        match PolicyFile::read(&file.path) {
-            Ok(file) => {
-                info!(file = %file.path.display(), "policy reloaded");
-                set(&engine, file.text);
+        let reloaded = reload.reload();
+        engine.borrow_mut().note_reload(reloaded.is_err());
+        match reloaded {
+            Ok(reloaded) => apply(&engine, &mut file, reloaded),
+            Err(error) => {
+                error!("not reloaded, the last good configuration and policy stay in use:\n{error}");
             }
-            Err(error) => error!("policy not reloaded, the old one stays in use:\n{error}"),
         }
     }
+}
+
+fn apply(engine: &Shared, file: &mut Option<PolicyFile>, reloaded: Reloaded) {
+    if !reloaded.at_next_start.is_empty() {
+        warn!(settings = reloaded.at_next_start.join(", "), "these settings take effect at the next start");
+    }
+    match (&reloaded.policy, file.as_ref()) {
+        (Some(policy), _) => {
+            info!(file = %policy.path.display(), "policy reloaded");
+            set(engine, policy.text.clone());
+        }
+        (None, Some(_)) => {
+            info!("the configuration names no policy any more: the settings decide");
+            set(engine, String::new());
+        }
+        // A policy that came by the API stays.
+        (None, None) => {}
+    }
+    *file = reloaded.policy;
 }
 
 /// Applies a policy that has been checked.
@@ -93,4 +133,11 @@ impl fmt::Display for PolicyFileError {
     }
 }
 
-impl std::error::Error for PolicyFileError {}
+impl std::error::Error for PolicyFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(_, error) => Some(error),
+            Self::Content(..) => None,
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use braid_types::plain_words;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use tracing::warn;
@@ -109,7 +110,7 @@ pub(crate) fn document<F: DeserializeOwned>(text: &str) -> Result<F, String> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-        format!("line {line}: {}", error.message())
+        format!("line {line}: {}", plain_words(error.message()))
     })
 }
 

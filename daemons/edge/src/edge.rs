@@ -84,18 +84,21 @@ impl Edge {
         self.channels.addresses().collect()
     }
 
-    /// Passes frames until SIGTERM or SIGINT.
+    /// Passes frames until SIGTERM or SIGINT; calls `on_turn` at least every 50 ms.
     ///
     /// # Errors
     ///
     /// As [`Self::run_while`].
-    pub fn run_until_signalled(&mut self) -> Result<(), EdgeError> {
+    pub fn run_until_signalled(&mut self, on_turn: &mut dyn FnMut()) -> Result<(), EdgeError> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT] {
             let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
             registered.map_err(|error| EdgeError::system("waiting for signals", error))?;
         }
-        self.run_while(|| !stop.load(Ordering::Relaxed))
+        self.run_while(|| {
+            on_turn();
+            !stop.load(Ordering::Relaxed)
+        })
     }
 
     /// Passes frames while `more` returns `true`; it is called at least every 50 ms.

@@ -105,7 +105,7 @@ pub enum PortOptionError {
     Ends(String),
     /// The rate is invalid.
     #[error(transparent)]
-    Rate(#[from] braid_types::ParseError),
+    Rate(#[from] braid_types::AmountError),
 }
 
 impl FromStr for PortOption {

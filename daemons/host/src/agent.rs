@@ -1,5 +1,6 @@
 //! The host agent: its modes, start, and restoration of the settings at the end.
 
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use braid_congestion::Algorithm;
@@ -12,6 +13,10 @@ use crate::managed::{Adviser, Input, Manager};
 use crate::netlink::NetlinkError;
 use crate::pm::{Endpoint, Limits};
 use crate::sysctl::{self, Setting, SysctlError};
+use crate::trials::{Observer, SuspendedEndpoints, Suspension};
+
+/// How soon an agent ends that was told to, where the kernel is the path manager.
+const SIGNAL_DELAY: Duration = Duration::from_millis(250);
 
 /// The configuration of an agent.
 #[derive(Default)]
@@ -20,6 +25,8 @@ pub struct Config {
     pub mode: Option<Mode>,
     /// The coupled congestion control; `None` leaves the kernel's.
     pub congestion: Option<Algorithm>,
+    /// Who is told of subflows that were tried; `None` suspends none.
+    pub observer: Option<Observer>,
 }
 
 /// The path manager: what opens subflows.
@@ -48,6 +55,7 @@ pub struct Agent {
     signals: Signals,
     manager: Option<(Manager, std::sync::mpsc::Sender<Input>)>,
     congestion: Option<(Algorithm, Coupled)>,
+    endpoints: Option<(Suspension, SuspendedEndpoints)>,
     // Fields are dropped in order: the first setting is restored last.
     _kernel: Option<KernelMode>,
     _path_manager: Option<Setting>,
@@ -90,19 +98,26 @@ impl Agent {
     /// A setting cannot be applied; then none is.
     pub fn start(config: Config) -> Result<Self, AgentError> {
         let signals = Signals::new([SIGINT, SIGTERM]).map_err(AgentError::Signals)?;
-        let (mut manager, mut kernel, mut path_manager) = (None, None, None);
+        let (mut manager, mut kernel, mut path_manager, mut suspended) = (None, None, None, None);
         match config.mode {
-            Some(Mode::Kernel { limits, endpoints }) => kernel = Some(KernelMode::set(limits, &endpoints)?),
+            Some(Mode::Kernel { limits, endpoints }) => {
+                kernel = Some(KernelMode::set(limits, &endpoints)?);
+                let open = |observer| {
+                    Ok::<_, NetlinkError>((Suspension::open(observer)?, SuspendedEndpoints::open()?))
+                };
+                suspended = config.observer.map(open).transpose()?;
+            }
             Some(Mode::Managed { subflows, most, adviser }) => {
                 // It listens for events before the first connection that it manages.
-                manager = Some(Manager::start(most, subflows, adviser)?);
+                manager = Some(Manager::start(most, subflows, adviser, config.observer)?);
                 path_manager = Some(choose_user_space()?);
             }
             None => {}
         }
         let start = |algorithm| Ok::<_, CongestionError>((algorithm, Coupled::start(algorithm)?));
         let congestion = config.congestion.map(start).transpose()?;
-        Ok(Self { signals, manager, congestion, _kernel: kernel, _path_manager: path_manager })
+        let endpoints = suspended;
+        Ok(Self { signals, manager, congestion, endpoints, _kernel: kernel, _path_manager: path_manager })
     }
 
     /// The congestion control that the agent has loaded.
@@ -124,7 +139,7 @@ impl Agent {
     /// The kernel no longer reports events of connections.
     pub fn run_until_signalled(mut self) -> Result<(), AgentError> {
         let Some((mut manager, input)) = self.manager.take() else {
-            self.signals.forever().next();
+            self.watch_until_signalled();
             return Ok(());
         };
         let mut signals = self.signals;
@@ -135,6 +150,22 @@ impl Agent {
             }
         });
         Ok(manager.run()?)
+    }
+
+    fn watch_until_signalled(&mut self) {
+        let Some((suspension, endpoints)) = &mut self.endpoints else {
+            self.signals.forever().next();
+            return;
+        };
+        while self.signals.pending().next().is_none() {
+            suspension.act(|order| endpoints.carry_out(order));
+            match endpoints.resume_shared() {
+                Ok(shared) => shared.into_iter().for_each(|order| suspension.handle_refusal(order)),
+                Err(error) => tracing::warn!(%error, "cannot resume an endpoint"),
+            }
+            thread::sleep(suspension.due().saturating_duration_since(Instant::now()).min(SIGNAL_DELAY));
+        }
+        suspension.end(|order| endpoints.carry_out(order));
     }
 }
 

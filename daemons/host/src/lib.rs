@@ -2,17 +2,19 @@
 //!
 //! [`Agent`] works in one network namespace. It configures the kernel's path manager ([`KernelMode`]), or is the path
 //! manager in user space, by a controller's advice ([`managed`]), and loads coupled [`congestion`] control into the
-//! kernel. At its end it restores all settings. It needs no patched kernel.
+//! kernel. Subflows that drag are suspended ([`trials`]). At its end it restores all settings. It needs no patched kernel.
 //!
 //! It does not place subflows on paths: the controller does.
 
 mod agent;
 pub mod congestion;
+pub mod diag;
 mod kernel_mode;
 pub mod managed;
 pub mod netlink;
 pub mod pm;
 pub mod sysctl;
+pub mod trials;
 
 pub use agent::{Agent, AgentError, Config, Mode};
 pub use kernel_mode::KernelMode;

@@ -69,18 +69,21 @@ impl SiteDaemon {
         })
     }
 
-    /// Passes packets until SIGTERM or SIGINT.
+    /// Passes packets until SIGTERM or SIGINT; calls `on_turn` at least every 500 ms.
     ///
     /// # Errors
     ///
     /// As [`Self::run_while`].
-    pub fn run_until_signalled(&mut self) -> Result<(), SiteError> {
+    pub fn run_until_signalled(&mut self, on_turn: &mut dyn FnMut()) -> Result<(), SiteError> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT] {
             let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
             registered.map_err(|error| SiteError::system("waiting for signals", error))?;
         }
-        self.run_while(|| !stop.load(Ordering::Relaxed))
+        self.run_while(|| {
+            on_turn();
+            !stop.load(Ordering::Relaxed)
+        })
     }
 
     /// Passes packets while `more` returns `true`; it is called at least every 500 ms.
@@ -220,15 +223,11 @@ impl SiteDaemon {
 
 fn settings(config: &Config) -> SiteSettings {
     let peer = |it: &crate::config::PeerConfig| Peer { key: it.key, dials: it.dials.clone() };
-    // In Mbit/s, so that shares follow; without rates all begin alike.
-    let all_known = config.uplinks.iter().all(|uplink| uplink.rate.is_some());
-    let weight = |rate: u64| u32::try_from(rate / 100_000).unwrap_or(u32::MAX).max(1);
-    let rates = config.uplinks.iter().map(|uplink| uplink.rate.filter(|_| all_known));
     SiteSettings {
         key: config.key.clone(),
         peers: config.peers.iter().map(peer).collect(),
         networks: config.peers.iter().map(|peer| peer.networks.clone()).collect(),
-        weights: rates.map(|rate| rate.map_or(1, |rate| weight(rate.0))).collect(),
+        rates: config.uplinks.iter().map(|uplink| uplink.rate).collect(),
         lan: if config.lan.bridge.is_some() { Lan::Bridged } else { Lan::Routed },
     }
 }

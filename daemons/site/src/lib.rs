@@ -14,7 +14,7 @@ mod lan;
 mod status;
 mod uplinks;
 
-pub use config::{Config, ConfigError, LanConfig, PeerConfig, Problem, UplinkConfig};
+pub use config::{Config, ConfigError, LanConfig, PeerConfig, UplinkConfig};
 pub use daemon::SiteDaemon;
 pub use error::SiteError;
 pub use key_file::{generate, read as read_key, write_new};

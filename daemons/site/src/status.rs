@@ -17,7 +17,7 @@ use crate::uplinks::Uplink;
 
 const SCHEMA: &str = "braid/v1";
 /// A site that runs answers at once.
-const PATIENCE: Duration = Duration::from_secs(3);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How a site is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -78,6 +78,8 @@ pub struct PeerDocument {
     pub no_path: u64,
     /// Packets sent in two parts.
     pub split: u64,
+    /// Packets sent again, as a path had lost them.
+    pub repaired: u64,
     /// Its paths.
     pub paths: Vec<PathDocument>,
 }
@@ -91,7 +93,7 @@ pub struct PathDocument {
     pub remote: Option<SocketAddr>,
     /// Whether it can be used.
     pub up: bool,
-    /// Whether it is up and carries no packets, as the others carry more without it.
+    /// Whether it is up and carries no packets, as they arrive sooner by the others.
     pub suspended: bool,
     /// Its part of the packets sent, from 0 to 1.
     pub share: f64,
@@ -165,6 +167,7 @@ impl PeerDocument {
             received: peer.counters.received,
             no_path: peer.counters.no_path,
             split: peer.counters.split,
+            repaired: peer.counters.repaired,
             paths: (0..).zip(&peer.paths).map(path).collect(),
         }
     }
@@ -184,7 +187,7 @@ fn plain(address: SocketAddr) -> SocketAddr {
 /// No site runs there, or the caller may not ask.
 pub fn status(path: &Path) -> io::Result<StatusDocument> {
     let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(STATUS_TIMEOUT))?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
     serde_json::from_str(&text).map_err(io::Error::other)

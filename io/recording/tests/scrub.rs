@@ -128,3 +128,15 @@ fn the_key_of_a_fast_close_and_the_hmacs_of_joins_become_zeros() {
         assert!(copied[kept..].iter().all(|byte| *byte == 0), "{copied:02x?}");
     }
 }
+
+#[test]
+fn a_key_that_the_recording_got_later_is_not_in_the_copy_either() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [run, copy] = ["run.jsonl", "copy.jsonl"].map(|name| folder.path().join(name));
+    let mut recorder = Recorder::create(&run, &[1; 32]).expect("a file");
+    recorder.write(Time::ZERO, &Event::DiscoveryKey { secret: [5; 32] }).expect("room");
+    recorder.finish().expect("room");
+    scrub(&run, &copy, [2; 32], 3).expect("a copy");
+    let events = read_recording(&copy).expect("a recording").1;
+    assert_eq!(events.first().map(|it| &it.event), Some(&Event::DiscoveryKey { secret: [2; 32] }));
+}

@@ -47,6 +47,9 @@ pub enum CompareError {
     /// The simulator does not know the tool that makes the traffic.
     #[error("the simulator knows the traffic of iperf3 and gridftp alone, one of them at a time")]
     Tool,
+    /// Directions have settings of their own.
+    #[error("traffic.directions: the simulator gives all directions the same mode, tool and streams")]
+    Differ,
     /// Paths cross networks of others.
     #[error("topology.tunnels: the simulator knows no tunnels over uplinks")]
     Tunnels,

@@ -65,6 +65,8 @@ impl ControllerSettings {
             "rebalance-limit" if value == "0" => {}
             // Plain flows of the simulator take one shortest path.
             "ecmp" if value == "off" => {}
+            // Its controller leaves no lossy links either.
+            "loss-limit" if value == "off" => {}
             "rebalance-limit" => {
                 return Err(refused(option, "the simulator moves no streams off full links; give 0"));
             }
@@ -118,7 +120,7 @@ mod tests {
         let text = "[default]\npaths = \"shortest\"\nk = 16\nsubflows = 4\nplacement = \"least-loaded\"\n\
                     resequence = \"unequal\"\nmax_mdi = 0.2\n[[rule]]\nname = \"some\"\nfrom = [\"10.0.0.1\"]\nkind = \"single\"";
         let settings = ControllerSettings::of(&variant(
-            &[("rebalance-limit", "0"), ("ecmp", "off"), ("parallel", "3")],
+            &[("rebalance-limit", "0"), ("ecmp", "off"), ("loss-limit", "off"), ("parallel", "3")],
             Some(text),
         ))
         .unwrap();

@@ -142,6 +142,9 @@ impl<'a> Setting<'a> {
         let [Work { tool: Tool::Iperf3 | Tool::Gridftp, bytes }] = traffic.works[..] else {
             return Err(CompareError::Tool);
         };
+        if traffic.is_mixed() {
+            return Err(CompareError::Differ);
+        }
         if !scenario.topology.tunnels.is_empty() {
             return Err(CompareError::Tunnels);
         }
@@ -229,7 +232,7 @@ impl<'a> Setting<'a> {
         let policy = self.policy(direction);
         let (kind, k, placement) = match mode {
             Mode::Mptcp if !policy.is_single() => (policy.kind, policy.k, policy.placement),
-            Mode::Tcp | Mode::Mptcp => (Kind::Shortest, 1, Policy::FewestShared),
+            Mode::Tcp | Mode::Mptcp | Mode::Udp => (Kind::Shortest, 1, Policy::FewestShared),
         };
         Scheme { kind, k, choice: Chooser::Policy(placement), ties: Ties::Shipped }
     }

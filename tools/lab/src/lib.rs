@@ -57,8 +57,8 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    Bound, CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathRow, Report, Row,
-    RowDirection, RunObserver, StreamRow, Verdict,
+    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathChange,
+    PathRow, Report, Row, RowDirection, RunObserver, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

@@ -23,7 +23,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
 }
 
 fn needs_mptcp(scenario: &Scenario) -> bool {
-    let modes = scenario.traffic.as_ref().is_some_and(|traffic| traffic.modes.contains(&Mode::Mptcp));
+    let modes = scenario.traffic.as_ref().is_some_and(|traffic| traffic.has_mode(Mode::Mptcp));
     modes || scenario.topology.hosts.iter().any(|host| host.mptcp.used)
 }
 

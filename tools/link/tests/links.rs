@@ -195,7 +195,7 @@ fn many_links_are_served_by_one_thread() {
     let pairs: Vec<_> = (0..LINKS).map(|link| [format!("l{link}a1"), format!("l{link}b1")]).collect();
     for [a, b] in &pairs {
         for device in [a, b] {
-            bench.inside(|| Bench::cable(device.trim_end_matches('1')));
+            bench.inside(|| Bench::veth(device.trim_end_matches('1')));
         }
     }
     let directions = [Parameters { delay: Delay::from_millis(3), ..Parameters::default() }; 2];

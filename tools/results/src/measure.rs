@@ -45,7 +45,7 @@ pub struct Done {
     pub name: String,
     /// The number of the repetition.
     pub number: u16,
-    /// The names of the expectations that do not hold, or the error of a run that failed.
+    /// The expectations that do not hold, each with its value and limit, or the error of a run that failed.
     pub unmet: Vec<String>,
     /// Expectations that are not met for a reason that the plan gives.
     pub known: Vec<String>,
@@ -179,17 +179,20 @@ pub(crate) fn describe(load: &Load) -> String {
 }
 
 fn done(record: &Record, job: &Job<'_>) -> Done {
-    let unmet = match &record.outcome {
-        Outcome::Failed(why) => vec![format!("failed: {why}")],
-        // What depends on the machine's speed does not count beside other load.
-        outcome => {
-            let counts = |it: &Judged| !(it.needs_quiet_machine && record.is_disturbed());
-            outcome.verdicts().into_iter().filter(|it| !it.ok && counts(it)).map(|it| it.name).collect()
-        }
-    };
-    let (known, unmet) = unmet.into_iter().partition(|name| job.run.reasons.contains_key(name));
+    // What depends on the machine's speed does not count beside other load.
+    let counts = |it: &Judged| !(it.needs_quiet_machine && record.is_disturbed());
+    let unmet = record.outcome.verdicts().into_iter().filter(|it| !it.ok && counts(it));
+    let (known, unmet): (Vec<_>, Vec<_>) = unmet.partition(|it| job.run.reasons.contains_key(&it.name));
+    let mut unmet = texts(&unmet);
+    if let Outcome::Failed(why) = &record.outcome {
+        unmet.push(format!("failed: {why}"));
+    }
     let (name, number, disturbed) = (record.name.clone(), record.number, record.is_disturbed());
-    Done { name, number, unmet, known, disturbed }
+    Done { name, number, unmet, known: texts(&known), disturbed }
+}
+
+fn texts(verdicts: &[Judged]) -> Vec<String> {
+    verdicts.iter().map(Judged::to_string).collect()
 }
 
 fn told(done: &Done) -> String {

@@ -1,6 +1,7 @@
 //! The record of one repetition: what was run, where, beside what, and its outcome.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use braid_lab::Report;
 use braid_sim::ReportKind;
@@ -79,6 +80,15 @@ impl Outcome {
     }
 }
 
+/// Its name, its value and its limit.
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, limit, .. } = self;
+        let bound = if self.at_least { "least" } else { "most" };
+        write!(f, "{name} ({value:.3}, at {bound} {limit})")
+    }
+}
+
 fn of_lab(it: &braid_lab::Verdict) -> Judged {
     let at_least = it.bound == braid_lab::Bound::AtLeast;
     Judged {
@@ -100,5 +110,18 @@ fn of_study(it: &braid_sim::report::Verdict) -> Judged {
         limit,
         ok: it.ok,
         needs_quiet_machine: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_told_with_its_value_and_limit() {
+        let name = "the controller is sent nothing of joins".to_owned();
+        let verdict =
+            Judged { name, value: 2.0, at_least: false, limit: 0.0, ok: false, needs_quiet_machine: false };
+        assert_eq!(verdict.to_string(), "the controller is sent nothing of joins (2.000, at most 0)");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_lab::Scenario;
-use braid_lab::scenario::{Expectation, Traffic, Variant};
+use braid_lab::scenario::{Expectation, Reference, Traffic, Variant};
 use braid_sim::StudyKind;
 use braid_sim::study::{Changes, Subject};
 use serde::{Deserialize, Serialize};
@@ -50,9 +50,14 @@ impl Shortening {
         if let Some(traffic) = &mut scenario.traffic {
             self.shorten_traffic(traffic, &hosts);
         }
+        let is_compared = |reference: &Reference| match reference {
+            Reference::Variant(name) => is_kept(name),
+            Reference::Sender(host) => self.sends(host),
+            Reference::Mode(_) => true,
+        };
         let kept = |it: &Expectation| {
             it.variant.as_ref().is_none_or(is_kept)
-                && it.relative_to.as_ref().is_none_or(is_kept)
+                && it.relative_to.as_ref().is_none_or(is_compared)
                 && it.bytes.is_none_or(|bytes| self.bytes.is_none_or(|given| given == bytes))
                 && it.from.as_ref().is_none_or(|from| self.sends(from))
         };

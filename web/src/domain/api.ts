@@ -19,6 +19,7 @@ export type Snapshot = Schemas["Snapshot"];
 export type Delta = Schemas["Delta"];
 export type TransferHistory = Schemas["TransferHistory"];
 export type EdgeHistory = Schemas["EdgeHistory"];
+export type LinkHistory = Schemas["LinkHistory"];
 export type StreamHistory = TransferHistory["streams"][number];
 export type TestbedLink = Schemas["TestbedLink"];
 export type LinkChange = Schemas["LinkChange"];

@@ -1,7 +1,7 @@
 /** What the network could carry between the ends of a transfer: over its widest path, and over all paths at once. */
 import type { Transfer } from "./api";
 import { byAddress } from "./overlay";
-import type { View } from "./view";
+import { directionOf, type View } from "./view";
 
 export interface Bounds {
   /** The most that any one path carries, in bits a second. */
@@ -28,7 +28,7 @@ export function bounds(view: View, transfer: Transfer): Bounds | null {
   const hosts = byAddress(view);
   const ends = (of: "src" | "dst") =>
     [...new Set(transfer.streams.map((it) => hosts.get(it[of])?.at.dpid).filter((it) => it !== undefined))].sort();
-  const [from, to] = [ends("src"), ends("dst")];
+  const [from, to] = directionOf(transfer) === "sent" ? [ends("src"), ends("dst")] : [ends("dst"), ends("src")];
   if (from.length === 0 || to.length === 0) return null;
   const { network, bounds } = of(view.links);
   const key = `${from.join(" ")} > ${to.join(" ")}`;

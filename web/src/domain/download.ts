@@ -15,7 +15,7 @@ export const file = (text: string, type: string): Blob => new Blob([text], { typ
 export function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const [from, to] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
-  const names = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "font-size", "text-anchor", "paint-order"];
+  const names = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "stroke-opacity", "opacity", "font-size", "font-weight", "text-anchor", "paint-order"];
   from.forEach((element, at) => {
     const style = getComputedStyle(element);
     names.forEach((name) => to[at]?.setAttribute(name, style.getPropertyValue(name)));

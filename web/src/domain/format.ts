@@ -37,6 +37,12 @@ export const dpid = (id: string): string => id.replace(/^0+(?=.)/, "");
 export const endpoint = (address: string, port: number): string =>
   address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 
-/** How a switch is called, if that is written down anywhere; else its datapath id. */
-export const switchName = (view: { switches: ReadonlyMap<string, { name?: string | null }> }, id: string): string =>
-  view.switches.get(id)?.name ?? dpid(id);
+/** A share of what there is: readings of a second may exceed it by little, and more than that says that the capacity is wrong. */
+export const used = (ratio: number): string => (ratio > 1.1 ? "> 100 %" : `${Math.min(100, ratio * 100).toFixed(0)} %`);
+
+/** A time in the local zone; nothing where it is not known when the controller started. */
+export function absolute(startedAt: number | null, nanos: number): string | undefined {
+  return startedAt === null ? undefined : new Date(startedAt + nanos / 1e6).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" });
+}
+
+export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;

@@ -1,5 +1,5 @@
 import type { Host, Link, Stream, Transfer } from "./api";
-import { pathsOf, portName, type View } from "./view";
+import { directionOf, pathsOf, portName, type Direction, type View } from "./view";
 
 /** The hosts by their IP addresses. */
 export function byAddress(view: View): ReadonlyMap<string, Host> {
@@ -53,18 +53,22 @@ function widest(links: View["links"]): ReadonlyMap<string, number> {
 }
 
 /** The hops of each path: by their ports where these are known, so that parallel links stay apart. */
-const hopsOf = (stream: Stream): string[][] =>
-  stream.spray_paths?.length && stream.spray_paths.every((it) => it.ports.length > 0)
-    ? stream.spray_paths.map((it) => it.ports.map(portName))
-    : pathsOf(stream).map((path) => path.slice(1).map((to, at) => `${path[at]} ${to}`));
+function hopsOf(view: View, stream: Stream, direction: Direction): string[][] {
+  const back = (port: string) => portName(view.links.get(port)?.dst ?? { dpid: "", port: 0 });
+  const turned = (port: string) => (direction === "sent" ? port : back(port));
+  if (stream.spray_paths?.length && stream.spray_paths.every((it) => it.ports.length > 0))
+    return stream.spray_paths.map((it) => it.ports.map(portName).map(turned));
+  return pathsOf(stream).map((path) => path.slice(1).map((to, at) => (direction === "sent" ? `${path[at]} ${to}` : `${to} ${path[at]}`)));
+}
 
-/** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */
+/** What the paths of a transfer can carry together, in the direction in which it carries most: each link counted once, each path at its narrowest. */
 export function capacity(view: View, transfer: Transfer): number | null {
   const best = widest(view.links);
   const left = new Map<string, number>();
   const room = (hop: string) => left.get(hop) ?? view.links.get(hop)?.capacity_bps ?? best.get(hop) ?? 0;
+  const direction = directionOf(transfer);
   let sum = 0;
-  for (const hops of transfer.streams.flatMap(hopsOf)) {
+  for (const hops of transfer.streams.flatMap((it) => hopsOf(view, it, direction))) {
     if (hops.length === 0) continue;
     const rate = Math.min(...hops.map(room));
     for (const hop of hops) left.set(hop, room(hop) - rate);

@@ -1,7 +1,8 @@
 /** A run as it was followed, so that it can be saved, and opened again without a controller. */
-import type { Delta, EdgeHistory, Event, Snapshot, Time, TransferHistory } from "./api";
+import type { Delta, EdgeHistory, Event, LinkHistory, Snapshot, Time, TransferHistory } from "./api";
 import { extend } from "./edges";
 import { WINDOW_S } from "./throughput";
+import { track, type Reading } from "./track";
 import { empty, fromSnapshot, toSnapshot, withDelta, withEvent, type View } from "./view";
 
 /** What the controller sent. */
@@ -25,6 +26,8 @@ export class Recorder {
   #base: View = empty;
   #kept: { name: Message["event"]; text: string }[] = [];
   #size = 0;
+  /** When the controller started, in milliseconds since 1970. */
+  startedAt: number | null = null;
 
   constructor(private readonly most: number = MAX_KEPT) {}
 
@@ -46,7 +49,8 @@ export class Recorder {
   save(): string {
     const first = this.#base === empty ? [] : [`{"event":"snapshot","data":${JSON.stringify(toSnapshot(this.#base))}}`];
     const rest = this.#kept.map(({ name, text }) => `{"event":"${name}","data":${text}}`);
-    return `{"schema":"braid/v1","run":[\n${[...first, ...rest].join(",\n")}\n]}\n`;
+    const started = this.startedAt === null ? "" : `"started_at_ms":${Math.round(this.startedAt)},`;
+    return `{"schema":"braid/v1",${started}"run":[\n${[...first, ...rest].join(",\n")}\n]}\n`;
   }
 }
 
@@ -56,10 +60,24 @@ export class Run {
   readonly #times: readonly Time[];
   #last: { index: number; view: View } = { index: 0, view: empty };
 
-  private constructor(messages: readonly Message[]) {
+  /** Its throughput from start to end. */
+  readonly readings: readonly Reading[];
+  /** How it ended. */
+  readonly last: View;
+
+  private constructor(messages: readonly Message[], private readonly startedAt: number | null) {
     this.#messages = messages;
     let now = 0;
     this.#times = messages.map((it) => (now = Math.max(now, it.event === "event" ? it.data.time : it.data.now)));
+    let view = empty;
+    let readings: readonly Reading[] = [];
+    for (const it of messages) {
+      view = apply(view, it);
+      if (it.event !== "event") readings = track(readings, view);
+    }
+    this.#last = { index: messages.length, view };
+    this.last = { ...view, startedAt };
+    this.readings = readings;
   }
 
   /** Reads a file; what is wrong with one that is none is thrown, in words. */
@@ -68,14 +86,13 @@ export class Run {
     const file = parse(text);
     if (file?.schema !== "braid/v1" || !Array.isArray(file.run)) throw new Error("it is no run that was saved here");
     if ((file.run[0] as Message | undefined)?.event !== "snapshot") throw new Error("it does not begin with a snapshot");
-    const run = new Run(file.run as Message[]);
+    const started = typeof file.started_at_ms === "number" ? file.started_at_ms : null;
     // A run that cannot be replayed to its end is not started.
     try {
-      run.at(run.end);
+      return new Run(file.run as Message[], started);
     } catch {
       throw new Error("what it says does not fit together");
     }
-    return run;
   }
 
   get start(): Time {
@@ -93,7 +110,7 @@ export class Run {
     for (; index < this.#messages.length && (index === 0 || (this.#times[index] ?? 0) <= time); index += 1)
       view = apply(view, this.#messages[index] as Message);
     this.#last = { index, view };
-    return { ...view, now: Math.max(view.now, Math.min(time, this.end)) };
+    return { ...view, now: Math.max(view.now, Math.min(time, this.end)), startedAt: this.startedAt };
   }
 
   /** What an edge told until then. */
@@ -107,6 +124,23 @@ export class Run {
       if (edge && message.event !== "event" && view.now >= until - WINDOW_S * 1e9) history = extend(history, edge, view.now);
     }
     return history;
+  }
+
+  /** What was measured of the link that leaves a port until then. */
+  linkHistory(port: string, until: Time): LinkHistory | null {
+    const history: LinkHistory = { schema: "braid/v1", now: until, step_s: 1, times: [], load_bps: [], delay_us: [], loss: [] };
+    let view = empty;
+    for (const [index, message] of this.#messages.entries()) {
+      if ((this.#times[index] ?? 0) > until) break;
+      view = apply(view, message);
+      if (message.event === "event" || view.now < until - WINDOW_S * 1e9) continue;
+      const link = view.links.get(port);
+      history.times.push(view.now);
+      history.load_bps.push(link?.load_bps ?? null);
+      history.delay_us.push(link?.delay_us?.current ?? null);
+      history.loss.push(link?.loss ?? null);
+    }
+    return history.times.length > 0 ? history : null;
   }
 
   /** What the streams of a transfer carried until then. */
@@ -140,9 +174,15 @@ export class Run {
   }
 }
 
-function parse(text: string): { schema?: unknown; run?: unknown[] } | null {
+interface SavedRun {
+  schema?: unknown;
+  started_at_ms?: unknown;
+  run?: unknown[];
+}
+
+function parse(text: string): SavedRun | null {
   try {
-    return JSON.parse(text) as { schema?: unknown; run?: unknown[] };
+    return JSON.parse(text) as SavedRun;
   } catch {
     throw new Error("it is no JSON");
   }

@@ -119,7 +119,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The cluster as this member sees it. Every member answers for itself. */
+        /**
+         * The cluster as this member sees it. Every member answers for itself, and a controller that is alone has no name and no
+         *     members.
+         */
         get: operations["cluster"];
         put?: never;
         post?: never;
@@ -362,7 +365,7 @@ export interface paths {
         put?: never;
         /**
          * Claims the role of master of every connected switch in a new term, above all that switches have reported. Other
-         *     controllers of these switches stand down.
+         *     controllers of these switches stand down. In a cluster, ask the leader.
          */
         post: operations["take_over"];
         delete?: never;
@@ -473,6 +476,8 @@ export interface components {
         Alarm: components["schemas"]["Threat"] & {
             /** @description The port, if it was seen at a port. */
             at?: components["schemas"]["SwitchPort"];
+            /** @description The port by name. */
+            at_name?: string;
             /**
              * Format: int64
              * @description How many there were.
@@ -526,6 +531,8 @@ export interface components {
             round_trip_us: number;
             /** @description The number of streams on it. */
             streams: number;
+            /** @description The switches by name, or datapath id; left out where none has a name. */
+            switch_names?: string[];
             /** @description Its switches, from the one of `src` to the one of `dst`. */
             switches: components["schemas"]["DatapathId"][];
         };
@@ -577,6 +584,8 @@ export interface components {
                 answered_at?: components["schemas"]["Time"] | null;
                 /** @description Its identity. */
                 dpid: components["schemas"]["DatapathId"];
+                /** @description Its name, if the network file gives one. */
+                name?: string | null;
                 /** @description A resequencer for each host to which it delivers sprayed traffic. */
                 resequencers: components["schemas"]["Resequencer"][];
                 /** @description A group for each edge to which it sprays. */
@@ -593,10 +602,16 @@ export interface components {
                 addresses: string[];
                 /** @description The port where it is attached. */
                 at: components["schemas"]["SwitchPort"];
+                /** @description That port by name. */
+                at_name?: string;
+                /** @description Its host, the same for all interfaces of the host: the name, or else an address. */
+                host?: string;
                 /** @description When a packet of it was last seen. */
                 last_seen: components["schemas"]["Time"];
                 /** @description Its Ethernet address. */
                 mac: components["schemas"]["MacAddr"];
+                /** @description The name of its host: of the network file, or of a lab. */
+                name?: string | null;
             }[];
         };
         /** @description The changes of a list. */
@@ -617,10 +632,14 @@ export interface components {
                 capacity_bps: number;
                 /** @description Its counters since the controller has known its ports. */
                 counters: components["schemas"]["LinkCounters"];
+                /** @description What is known of it while it is degraded: up, but avoided since it loses or corrupts frames. */
+                degraded?: components["schemas"]["DegradedLink"];
                 delay_at?: components["schemas"]["Time"] | null;
                 delay_us?: components["schemas"]["LinkDelay"] | null;
                 /** @description The receiving end. */
                 dst: components["schemas"]["SwitchPort"];
+                /** @description The receiving end, likewise. */
+                dst_name?: string;
                 load_at?: components["schemas"]["Time"] | null;
                 /**
                  * Format: int64
@@ -641,6 +660,8 @@ export interface components {
                 measured_capacity_bps?: number | null;
                 /** @description The sending end. */
                 src: components["schemas"]["SwitchPort"];
+                /** @description The sending end by the names of the switch and the port, or by datapath id and number: `ams1:eth1`. */
+                src_name?: string;
             }[];
         };
         /** @description The changes of a list. */
@@ -683,16 +704,16 @@ export interface components {
                 streams: components["schemas"]["Stream"][];
             }[];
         };
-        /** @description A cluster as one of its members sees it. */
+        /** @description A cluster as one of its members sees it; without a name and members where the controller is alone. */
         Cluster: {
             /** @description The leader; null if this member knows of none. */
             leader?: string | null;
-            /** @description The member that answers. */
-            member: string;
+            /** @description The member that answers; null if the controller is no member of a cluster. */
+            member?: string | null;
             /** @description All members that this one knows of, and itself, by name. */
             members: components["schemas"]["ClusterMember"][];
-            /** @description The cluster's name. */
-            name: string;
+            /** @description The cluster's name; null if the controller is no member of a cluster. */
+            name?: string | null;
             /**
              * Format: int64
              * @description The newest term that this member has seen anywhere.
@@ -748,6 +769,20 @@ export interface components {
          * @example 000000000000002a
          */
         DatapathId: string;
+        /** @description A link that loses or corrupts frames without going down. */
+        DegradedLink: {
+            /** @description Since when it has lost nothing. */
+            clean_since: components["schemas"]["Time"];
+            /** @description What shows it. */
+            evidence: components["schemas"]["LossEvidence"];
+            /**
+             * Format: int64
+             * @description How long it must lose nothing to be used again, in microseconds.
+             */
+            hold_us: number;
+            /** @description Since when that is known. */
+            since: components["schemas"]["Time"];
+        };
         /** @description The data of messages named `delta`; a list without changes is left out. */
         Delta: {
             /** @description Changes of edges. */
@@ -777,6 +812,8 @@ export interface components {
             answered_at?: components["schemas"]["Time"] | null;
             /** @description Its identity. */
             dpid: components["schemas"]["DatapathId"];
+            /** @description Its name, if the network file gives one. */
+            name?: string | null;
             /** @description A resequencer for each host to which it delivers sprayed traffic. */
             resequencers: components["schemas"]["Resequencer"][];
             /** @description A group for each edge to which it sprays. */
@@ -831,6 +868,10 @@ export interface components {
             packets: number;
             /** @description The switches on it. */
             path: components["schemas"]["DatapathId"][];
+            /** @description The switches by name, or datapath id; left out where none has a name. */
+            path_names?: string[];
+            /** @description The ports by name. */
+            port_names?: string[];
             /** @description The ports by which it leaves them. */
             ports: components["schemas"]["SwitchPort"][];
             /**
@@ -1010,10 +1051,16 @@ export interface components {
             addresses: string[];
             /** @description The port where it is attached. */
             at: components["schemas"]["SwitchPort"];
+            /** @description That port by name. */
+            at_name?: string;
+            /** @description Its host, the same for all interfaces of the host: the name, or else an address. */
+            host?: string;
             /** @description When a packet of it was last seen. */
             last_seen: components["schemas"]["Time"];
             /** @description Its Ethernet address. */
             mac: components["schemas"]["MacAddr"];
+            /** @description The name of its host: of the network file, or of a lab. */
+            name?: string | null;
         };
         /** @description Interfaces of hosts. */
         Hosts: {
@@ -1045,10 +1092,14 @@ export interface components {
             capacity_bps: number;
             /** @description Its counters since the controller has known its ports. */
             counters: components["schemas"]["LinkCounters"];
+            /** @description What is known of it while it is degraded: up, but avoided since it loses or corrupts frames. */
+            degraded?: components["schemas"]["DegradedLink"];
             delay_at?: components["schemas"]["Time"] | null;
             delay_us?: components["schemas"]["LinkDelay"] | null;
             /** @description The receiving end. */
             dst: components["schemas"]["SwitchPort"];
+            /** @description The receiving end, likewise. */
+            dst_name?: string;
             load_at?: components["schemas"]["Time"] | null;
             /**
              * Format: int64
@@ -1069,6 +1120,8 @@ export interface components {
             measured_capacity_bps?: number | null;
             /** @description The sending end. */
             src: components["schemas"]["SwitchPort"];
+            /** @description The sending end by the names of the switch and the port, or by datapath id and number: `ams1:eth1`. */
+            src_name?: string;
         };
         /** @description A change of a link. Absent properties keep their values. */
         LinkChange: {
@@ -1171,6 +1224,35 @@ export interface components {
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
+        };
+        /** @description What was counted at both ends of a link. */
+        LossEvidence: {
+            /**
+             * Format: int64
+             * @description Frames of them that arrived damaged.
+             */
+            damaged: number;
+            /**
+             * Format: int64
+             * @description Frames that were sent into it.
+             */
+            frames: number;
+            /**
+             * Format: int64
+             * @description Frames of them that did not arrive, or arrived damaged.
+             */
+            lost: number;
+            /**
+             * Format: int64
+             * @description The time over which they were counted, in microseconds.
+             */
+            time_us: number;
+        };
+        /** @description A directed link that was lost while both its switches are connected. */
+        LostLink: components["schemas"]["Link"] & {
+            /** @description When it was lost. */
+            lost_at: components["schemas"]["Time"];
+            why?: components["schemas"]["LinkLoss"] | null;
         };
         /** @description An Ethernet address. */
         MacAddr: string;
@@ -1278,6 +1360,15 @@ export interface components {
             losses: number;
             /** @enum {string} */
             notice: "link_damped";
+            /** @description The sending end. */
+            src: components["schemas"]["SwitchPort"];
+        } | {
+            /** @description The receiving end. */
+            dst: components["schemas"]["SwitchPort"];
+            /** @description What was counted meanwhile. */
+            evidence: components["schemas"]["LossEvidence"];
+            /** @enum {string} */
+            notice: "link_recovered";
             /** @description The sending end. */
             src: components["schemas"]["SwitchPort"];
         } | {
@@ -1689,6 +1780,8 @@ export interface components {
             counters?: components["schemas"]["ResequencerCounters"] | null;
             /** @description The edge that sprays. */
             from: components["schemas"]["DatapathId"];
+            /** @description That edge by name, or datapath id. */
+            from_name?: string;
             /**
              * Format: int32
              * @description Its number.
@@ -1797,6 +1890,11 @@ export interface components {
             hosts: components["schemas"]["Host"][];
             /** @description Directed links. */
             links: components["schemas"]["Link"][];
+            /**
+             * @description Directed links that were lost and have not come back, while both their switches are connected. Deltas do not have
+             *     them: a link that leaves `links` is lost, and one that comes back is in `links` again.
+             */
+            lost_links?: components["schemas"]["LostLink"][];
             /** @description Everything that happened until then is in the lists. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
@@ -1817,6 +1915,8 @@ export interface components {
             paths: components["schemas"]["EdgePath"][];
             /** @description The edge at the end of its paths. */
             to: components["schemas"]["DatapathId"];
+            /** @description That edge by name, or datapath id. */
+            to_name?: string;
         };
         /** @description A spray group, step by step. */
         SprayGroupHistory: {
@@ -1839,6 +1939,8 @@ export interface components {
             delay_us: number;
             /** @description The switches on it. */
             path: components["schemas"]["DatapathId"][];
+            /** @description The switches by name, or datapath id; left out where none has a name. */
+            path_names?: string[];
             /** @description The ports by which it leaves them. */
             ports: components["schemas"]["SwitchPort"][];
             /**
@@ -1913,6 +2015,8 @@ export interface components {
             bytes_sent: number;
             /** @description The answering host's address. */
             dst: string;
+            /** @description The name of the answering host, if it has one. */
+            dst_name?: string;
             /**
              * Format: int32
              * @description The answering host's port.
@@ -1925,6 +2029,8 @@ export interface components {
             id: number;
             /** @description The switches on its path, the first one if it is sprayed; empty while it follows the default path. */
             path: components["schemas"]["DatapathId"][];
+            /** @description The switches by name, or datapath id; left out where none has a name. */
+            path_names?: string[];
             /** @description The ports by which it leaves them. */
             ports?: components["schemas"]["SwitchPort"][];
             /**
@@ -1941,6 +2047,8 @@ export interface components {
             spray_paths?: components["schemas"]["SprayPath"][];
             /** @description The opening host's address. */
             src: string;
+            /** @description The name of the opening host, if it has one. */
+            src_name?: string;
             /**
              * Format: int32
              * @description The opening host's port.
@@ -2134,6 +2242,13 @@ export interface components {
             /** @enum {string} */
             kind: "too_many_packets";
         } | {
+            /** @description What was counted. */
+            evidence: components["schemas"]["LossEvidence"];
+            /** @enum {string} */
+            kind: "lossy_link";
+            /** @description The receiving end. */
+            to: components["schemas"]["SwitchPort"];
+        } | {
             /** @description The datapath id. */
             dpid: components["schemas"]["DatapathId"];
             /** @description The address of the switch that has it. */
@@ -2141,10 +2256,47 @@ export interface components {
             /** @enum {string} */
             kind: "duplicate_datapath_id";
         } | {
+            /** @description The bridge's datapath id. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            kind: "unsuitable_bridge";
+            /** @description Which bridge it is, what is wrong, and what to do about it. */
+            why: string;
+        } | {
             /** @description The switch. */
             dpid: components["schemas"]["DatapathId"];
             /** @enum {string} */
             kind: "role_lost";
+        } | {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            kind: "foreign_term";
+            /**
+             * Format: int64
+             * @description The term of that controller: the generation id of the switch.
+             */
+            term: number;
+        } | {
+            /** @enum {string} */
+            kind: "store_unreachable";
+            /** @description Which one, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "leadership_lost";
+            /** @description What happened, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "duplicate_member";
+            /** @description Which one, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "corrupt_store";
+            /** @description Which one, and what to do about it. */
+            why: string;
         } | {
             /** @enum {string} */
             kind: "refused_connection";

@@ -1,4 +1,5 @@
-import type { Event, TransferHistory } from "./api";
+import type { TransferHistory } from "./api";
+import type { Direction } from "./view";
 
 /** What is shown of a transfer. */
 export const WINDOW_S = 300;
@@ -9,6 +10,8 @@ type Values = (number | null)[];
 export function merge(before: TransferHistory | null, next: TransferHistory): TransferHistory {
   if (before === null || before.id !== next.id) return cut(next);
   const last = before.times.at(-1) ?? -1;
+  // A controller that was started anew counts from 0.
+  if (next.now < last) return cut(next);
   const fresh = next.times.findIndex((time) => time > last);
   if (fresh < 0) return before;
   const known = new Map(before.streams.map((stream) => [stream.id, stream]));
@@ -31,17 +34,22 @@ function cut(history: TransferHistory): TransferHistory {
   return { ...history, times: history.times.slice(-WINDOW_S), streams };
 }
 
-/** Seconds before the last reading, then the sums of the streams from the whole stack down to the first stream alone. */
+/** The direction in which most was carried. */
+export function direction(history: TransferHistory): Direction {
+  const sum = (of: "sent_bps" | "received_bps") => history.streams.flatMap((it) => it[of]).reduce<number>((sum, it) => sum + (it ?? 0), 0);
+  return sum("received_bps") > sum("sent_bps") ? "received" : "sent";
+}
+
+/** Seconds before the last reading, then, of the direction in which most was carried, the sums of the streams from the whole stack down to the first stream alone. */
 export function stack(history: TransferHistory): [number[], ...Values[]] {
   const end = history.times.at(-1) ?? 0;
   const seconds = history.times.map((time) => (time - end) / 1e9);
+  const values = direction(history) === "sent" ? "sent_bps" : "received_bps";
   const sums: Values[] = [];
   for (const stream of history.streams) {
     const below = sums.at(-1);
     sums.push(
-      stream.sent_bps.map((sent, at) => {
-        const received = stream.received_bps[at] ?? null;
-        const own = sent === null && received === null ? null : (sent ?? 0) + (received ?? 0);
+      stream[values].map((own, at) => {
         const base = below?.[at] ?? null;
         return own === null && base === null ? null : (own ?? 0) + (base ?? 0);
       }),
@@ -50,13 +58,23 @@ export function stack(history: TransferHistory): [number[], ...Values[]] {
   return [seconds, ...sums.reverse()];
 }
 
-const MARKED = new Set(["link_down", "link_up", "stream_placed", "stream_sprayed", "stream_rebalanced", "stream_ended", "install_failed"]);
+/** What the paths of a transfer could carry from a time on. */
+export interface Limit {
+  time: number;
+  bps: number | null;
+}
 
-/** What happened while the history lasts, in seconds before its end. */
-export function between(events: readonly Event[], history: TransferHistory | null): { x: number; text: string }[] {
-  const [start, end] = [history?.times[0], history?.times.at(-1)];
-  if (start === undefined || end === undefined) return [];
-  return events
-    .filter((event) => MARKED.has(event.notice) && event.time >= start && event.time <= end)
-    .map((event) => ({ x: (event.time - end) / 1e9, text: event.text }));
+/** Whether more was sent than the paths could carry: streams are counted where they enter the network, before a full link drops packets. */
+export function exceeds(history: TransferHistory, limits: readonly Limit[]): boolean {
+  const [, whole] = stack(history);
+  return history.times.some((time, at) => {
+    const bps = limits.findLast((it) => it.time <= time)?.bps;
+    return bps != null && (whole?.[at] ?? 0) > bps * 1.02;
+  });
+}
+
+/** The limits with the present one; those of a time that is yet to come are gone. */
+export function limited(before: readonly Limit[], now: Limit): readonly Limit[] {
+  const known = before.filter((it) => it.time <= now.time);
+  return known.length > 0 && known.at(-1)?.bps === now.bps ? known : [...known, now];
 }

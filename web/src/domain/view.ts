@@ -13,6 +13,10 @@ export interface View {
   transfers: ReadonlyMap<string, Transfer>;
   /** The latest last. */
   events: readonly Event[];
+  /** Names of switches, of those that have left, too. */
+  names: ReadonlyMap<string, string>;
+  /** When the controller started, in milliseconds since 1970; null where nobody wrote it down. */
+  startedAt: number | null;
 }
 
 const MAX_EVENTS = 512;
@@ -28,22 +32,49 @@ export const empty: View = {
   edges: new Map(),
   transfers: new Map(),
   events: [],
+  names: new Map(),
+  startedAt: null,
 };
 
 const keyed = <T>(items: T[], key: (item: T) => string): Map<string, T> => new Map(items.map((it) => [key(it), it]));
 
 export function fromSnapshot(data: Snapshot): View {
+  const switches = keyed(data.switches, (it) => it.dpid);
+  const links = keyed(data.links, (it) => portName(it.src));
+  const lost = data.lost_links ? keyed(data.lost_links, (it) => portName(it.src)) : lostBefore(data.events);
   return {
     now: data.now,
-    switches: keyed(data.switches, (it) => it.dpid),
-    links: keyed(data.links, (it) => portName(it.src)),
-    failed: new Map(),
+    switches,
+    links,
+    failed: between(switches, new Map([...lost].filter(([key]) => !links.has(key)))),
     hosts: keyed(data.hosts, (it) => it.mac),
     // Runs that were saved by earlier versions have none.
     edges: keyed(data.edges ?? [], (it) => it.dpid),
     transfers: keyed(data.transfers, (it) => String(it.id)),
     events: data.events.slice(-MAX_EVENTS),
+    names: namesOf(new Map(), data.switches),
+    startedAt: null,
   };
+}
+
+/** Links that went down before the page was opened, by what was reported of them. */
+function lostBefore(events: readonly Event[]): Map<string, Link> {
+  const lost = new Map<string, Link>();
+  for (const event of events) {
+    if (event.notice === "link_up") lost.delete(portName(event.src));
+    if (event.notice !== "link_down") continue;
+    // A port with another link now has lost none.
+    if (event.why === "rewired") lost.delete(portName(event.src));
+    else lost.set(portName(event.src), { ...UNMEASURED, src: event.src, dst: event.dst });
+  }
+  return lost;
+}
+
+const UNMEASURED = { capacity_bps: 0, counters: { bytes: 0, packets: 0, dropped: 0, errors: 0 } };
+
+function namesOf(before: View["names"], switches: readonly Switch[]): View["names"] {
+  const fresh = switches.filter((it) => it.name && before.get(it.dpid) !== it.name);
+  return fresh.length === 0 ? before : new Map([...before, ...fresh.map((it) => [it.dpid, it.name as string] as const)]);
 }
 
 /** What a controller that knows as much would send first. */
@@ -70,6 +101,8 @@ export function withDelta(view: View, delta: Delta): View {
     edges: changed(view.edges, delta.edges, (it) => it.dpid),
     transfers: changed(view.transfers, delta.transfers, (it) => String(it.id)),
     events: view.events,
+    names: namesOf(view.names, delta.switches?.set ?? []),
+    startedAt: view.startedAt,
   };
 }
 
@@ -90,6 +123,25 @@ export function largest(view: View): string | null {
 /** The paths that a stream takes: several if it is sprayed, none if it follows the default path. */
 export const pathsOf = (stream: Pick<Stream, "path" | "spray_paths">): string[][] =>
   stream.spray_paths?.length ? stream.spray_paths.map((it) => it.path) : stream.path.length ? [stream.path] : [];
+
+/** The direction of a stream: from the host that opened it, or to it. */
+export type Direction = "sent" | "received";
+
+/** The direction in which a transfer carries most. */
+export function directionOf(transfer: Transfer): Direction {
+  const sum = (of: "bytes_sent" | "bytes_received") => transfer.streams.reduce((sum, it) => sum + it[of], 0);
+  return sum("bytes_received") > sum("bytes_sent") ? "received" : "sent";
+}
+
+/** What a stream carries in one direction, in bits a second. */
+export const rateTowards = (stream: Stream, direction: Direction): number =>
+  direction === "sent" ? stream.sent_bps : stream.received_bps;
+
+/** What a transfer carries in the direction in which it carries most: links carry as much both ways at once. */
+export function throughputOf(transfer: Transfer): number {
+  const direction = directionOf(transfer);
+  return transfer.streams.reduce((sum, it) => sum + rateTowards(it, direction), 0);
+}
 
 /** What a stream carries both ways, in bits a second. */
 export const rateOf = (stream: Stream): number => stream.sent_bps + stream.received_bps;
@@ -113,5 +165,9 @@ function changed<T>(
 function failed(view: View, switches: View["switches"], links: View["links"]): View["failed"] {
   if (links === view.links && switches === view.switches) return view.failed;
   const candidates = [...view.failed, ...view.links].filter(([key]) => !links.has(key));
-  return new Map(candidates.filter(([, it]) => switches.has(it.src.dpid) && switches.has(it.dst.dpid)));
+  return between(switches, new Map(candidates));
 }
+
+/** The links that join two of these switches. */
+const between = (switches: View["switches"], links: ReadonlyMap<string, Link>): Map<string, Link> =>
+  new Map([...links].filter(([, it]) => switches.has(it.src.dpid) && switches.has(it.dst.dpid)));

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { hostile } from "./hostile.mjs";
+import { launch } from "./launch.mjs";
 import { parallel } from "./parallel.mjs";
 import { maps } from "./map.mjs";
+import { views } from "./views.mjs";
 import { joinSwitches, on, PAGE, startController, stop, stopAll } from "./lab.mjs";
 
 const PATIENCE = 40_000;
@@ -30,6 +31,8 @@ const until = (page, what, argument) => page.waitForFunction(what, argument, { t
 
 const summary = (page, text) => until(page, (it) => document.querySelector("#summary")?.textContent.includes(it), text);
 
+const tab = (page, name) => page.getByRole("tab", { name }).click();
+
 const strokes = (page) => page.locator("#map .stream").evaluateAll((all) => all.map((it) => it.getAttribute("stroke")));
 
 /** Colours that cover a part of the plot, as #rrggbb. */
@@ -50,7 +53,7 @@ async function screenshot(page, name) {
 }
 
 async function main() {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await launch();
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
@@ -96,16 +99,26 @@ async function main() {
 
   const link = page.locator('#testbed tr[data-link="ams1 – gva1"]');
   await step("a link is cut from the page: it is dashed, told, and the transfer leaves it", async () => {
-    await link.getByRole("button", { name: "Cut" }).click();
+    await tab(page, /^Testbed/);
+    await link.getByRole("button", { name: "Cut ams1 – gva1" }).click();
+    assert.equal(await page.locator("#map .link.failed").count(), 0, "nothing is cut before it is confirmed");
+    await page.getByRole("dialog").getByRole("button", { name: "Cut ams1 – gva1" }).click();
     await until(page, () => document.querySelector("#map .link.failed"));
+    await until(page, () => /Link ams1 – gva1 is down/.test(document.querySelector("#overview")?.textContent ?? ""));
+    await tab(page, /^Events/);
     await until(page, () => /is down: its port is down/.test(document.querySelector("#events")?.textContent ?? ""));
     await until(page, () =>
       [...document.querySelectorAll("#map .stream title")].every((it) => !/\bams1 > gva1\b|\bgva1 > ams1\b/.test(it.textContent)),
     );
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.waitForTimeout(3000);
+    await page.waitForTimeout(8000);
+    await page.evaluate(() => scrollTo(0, 0));
     await screenshot(page, "page-dark.png");
     await page.emulateMedia({ colorScheme: "light" });
+    // Only what concerns the transfer is marked, and what happened at once is one mark.
+    assert.equal(await page.locator("#markers li").count(), 1);
+    assert.ok(!/[0-9a-f]{16}/.test(await page.locator("#events").innerText()), "names stand where datapath ids were");
+    await tab(page, /^Testbed/);
     await link.getByRole("button", { name: "Restore" }).click();
     await until(page, () => !document.querySelector("#map .link.failed"));
   });
@@ -145,7 +158,7 @@ async function main() {
     const run = await save("braid-run.json");
     if (SCREENSHOTS) writeFileSync(join(SCREENSHOTS, "run.json"), readFileSync(run));
     await page.locator("#open").setInputFiles(run);
-    await page.getByLabel("Time").waitFor();
+    await page.getByRole("group", { name: "Recorded run" }).waitFor();
     await page.getByLabel("Time").focus();
     await page.keyboard.press("End");
     await until(page, () => /4 switches/.test(document.querySelector("#summary").textContent));
@@ -161,7 +174,17 @@ async function main() {
     return `${(readFileSync(run).length / 1e6).toFixed(1)} MB`;
   });
 
+  await step("the past of the controller is looked at, and the present again", async () => {
+    await page.getByLabel("Time").focus();
+    await page.keyboard.press("Home");
+    await until(page, () => /recorded at/.test(document.querySelector(".state").textContent));
+    assert.equal(await page.locator("#map .stream").count(), 0, "the transfer had not begun");
+    await page.getByRole("button", { name: "Back to the controller" }).click();
+    await until(page, () => /controller up/.test(document.querySelector(".state").textContent));
+  });
+
   await step("events are filtered from the keyboard, and the page is held", async () => {
+    await tab(page, /^Events/);
     await page.keyboard.press("/");
     await page.keyboard.type("link DOWN");
     const rows = page.locator("#events tbody tr");
@@ -178,6 +201,7 @@ async function main() {
   });
 
   await step("a transfer is chosen from the keyboard", async () => {
+    await tab(page, /^Transfers/);
     await page.locator("#transfers tbody tr").first().focus();
     await page.keyboard.press("Enter");
     assert.equal(await page.locator('#transfers tr[aria-selected="true"]').count(), 1);
@@ -194,15 +218,19 @@ async function main() {
   });
 
   await step("it fits on a phone", async () => {
+    await page.locator("h1").click();
+    await page.keyboard.press("Escape");
     await page.setViewportSize({ width: 390, height: 800 });
+    await page.evaluate(() => scrollTo(0, 0));
     await until(page, () => document.documentElement.scrollWidth <= innerWidth);
-    await page.waitForTimeout(1000);
+    await page.waitForTimeout(8000);
     await screenshot(page, "page-phone.png");
   });
 
   await step("a network that stands on the Earth is drawn on it, and pods as one until they are opened", () => maps(browser, SCREENSHOTS));
   await step("names with markup stay text", () => hostile(browser));
   await step("links that join the same two switches are changed one by one", () => parallel(browser));
+  await step("every view is as it should be, and axe-core finds nothing", () => views(browser, SCREENSHOTS));
   assert.deepEqual(problems, []);
   await browser.close();
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { launch } from "./launch.mjs";
 
 const { BRAID: braid, BRAID_LAB: lab, BRAID_PAGE: address, BRAID_SCREENSHOTS: folder } = process.env;
 const PATIENCE = 40_000;
@@ -10,7 +10,7 @@ const running = [];
 const on = (host, ...command) => running.push(spawn(braid, ["lab", "exec", lab, host, "--", ...command], { stdio: ["ignore", "ignore", "inherit"] }));
 
 async function main() {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await launch();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
@@ -29,6 +29,7 @@ async function main() {
 
   on("right", "iperf3", "--server");
   await page.goto(address);
+  await page.getByRole("tab", { name: /^Edges/ }).click({ timeout: PATIENCE });
   await page.locator("#edges").waitFor({ timeout: PATIENCE });
   await until(() => /Nothing is sprayed/.test(document.querySelector("#edges").textContent));
   console.log("ok: edges are there before they do anything");
@@ -70,7 +71,7 @@ async function main() {
   // The other edge puts in order what comes.
   const other = await page.locator("#edges select option").evaluateAll((all) => all.filter((it) => !it.selected).map((it) => it.value));
   await page.getByLabel("Edge", { exact: true }).selectOption(other[0]);
-  await until(() => /Puts in order what comes from/.test(document.querySelector("#edges").textContent));
+  await until(() => /Resequences traffic from/.test(document.querySelector("#edges").textContent));
   await until(() => /holds \d+ packets/.test(document.querySelector("#edges .order").textContent));
   await until(() => document.querySelectorAll("#edges canvas").length >= 2);
   await until(() => /gaps:\s+[1-9]\d*\s+filled/.test(document.querySelector("#edges .order").textContent));

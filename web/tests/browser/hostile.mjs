@@ -37,10 +37,26 @@ export async function hostile(browser) {
     const end = { name: MARKUP, at: null, rate_bps: null, delay_us: 0, loss: 0 };
     return route.fulfill({ json: { links: [{ up: true, ends: [end, end] }] } });
   });
+  const alarm = { kind: MARKUP, text: MARKUP, at: { dpid: MARKUP, port: 1 }, first_at: 0, last_at: 1e9, count: 1 };
+  await page.route("**/api/v1/alarms", (route) => route.fulfill({ json: { now: 1e9, alarms: [alarm] } }));
+  const members = [MARKUP, "b"].map((name) => ({ name, address: MARKUP, last_heard: null }));
+  const cluster = { now: 1e9, name: MARKUP, member: "b", leader: MARKUP, store_answers: true, newest_term: 1, members };
+  await page.route("**/api/v1/cluster", (route) => route.fulfill({ json: cluster }));
   await page.goto(PAGE);
-  await page.locator("#events td.text").waitFor();
+  await page.locator("#overview .bad").first().waitFor();
   await page.locator("#throughput canvas").waitFor();
+  for (const name of ["Links", "Switches", "Hosts", "Edges"]) {
+    await page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
+    await page.locator("#panel td").first().waitFor();
+  }
+  for (const part of ["switch", "host", "link"]) {
+    await page.locator(`#map [data-kind=${part}]`).first().dispatchEvent("click");
+    await page.getByRole("button", { name: /^Close/ }).click();
+  }
+  await page.getByRole("tab", { name: /^Testbed/ }).click();
   await page.locator("#testbed td").first().waitFor();
+  await page.getByRole("tab", { name: /^Events/ }).click();
+  await page.locator("#events td.text").waitFor();
   assert.equal(await page.locator("#events td.text").textContent(), MARKUP);
   assert.equal(await page.locator("img, #app script").count(), 0);
   // The picture that is made of the map is drawn from the same text.

@@ -14,7 +14,9 @@ export async function parallel(browser) {
     return route.fulfill({ json: { schema: "braid/v1", links: LINKS, link: LINKS[1] } });
   });
   await page.goto(PAGE);
-  await page.locator('#testbed tr[data-link="s:2 – t:2"]').getByRole("button", { name: "Cut" }).click();
+  await page.getByRole("tab", { name: /^Testbed/ }).click();
+  await page.locator('#testbed tr[data-link="s:2 – t:2"]').getByRole("button", { name: "Cut s:2 – t:2" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cut s:2 – t:2" }).click();
   while (asked.length === 0) await page.waitForTimeout(50);
   const [[ends, change]] = asked;
   assert.deepEqual([ends.get("from"), ends.get("to"), change], ["s:2", "t:2", { up: false }]);

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { launch } from "./launch.mjs";
 
 const DIST = new URL("../../dist/", import.meta.url);
 const SECONDS = Number(process.argv[2] ?? 10);
@@ -88,7 +88,7 @@ const server = createServer((request, response) => {
 });
 
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await launch();
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const began = performance.now();
 await page.goto(`http://127.0.0.1:${server.address().port}/`);

@@ -1,7 +1,9 @@
 //! `braid lab`: labs run, deployed, listed, inspected and removed.
 
+mod dry_run;
 mod link;
 mod link_table;
+mod scenario;
 
 use std::env::current_exe;
 use std::ffi::OsString;
@@ -15,8 +17,13 @@ use braid_lab::{
 use clap::Subcommand;
 
 use crate::exit::{self, Code, ExitWith};
-use crate::output;
 use crate::table::table;
+use crate::topology::source::Source;
+use crate::{check, output};
+
+use scenario::NetworkArgs;
+
+pub(crate) use scenario::load;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -24,8 +31,13 @@ pub(crate) enum Command {
     ///
     /// Prints a table, or one JSON document with --json. Exit code 5: an expectation was not met.
     Run(Run),
-    /// Build the network of a scenario and leave it up
+    /// Build the network of a scenario, or of any topology, and leave it up
+    ///
+    /// Examples: braid lab deploy scenarios/ams-gva.yaml; braid lab deploy Geant2012.graphml --hosts 4;
+    /// braid lab deploy ring:6 --hosts s1,s4 --rate 50Mbit
     Deploy(Deploy),
+    /// Check scenario files, the options and policies of their variants included, without building anything
+    Check(check::Args),
     /// Remove a lab and everything it made
     Destroy(Destroy),
     /// List the labs of this machine
@@ -56,6 +68,9 @@ pub(crate) struct Run {
     /// Write the report, its table, plots and captures into this folder
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Print what would be built and run, and stop; needs no root
+    #[arg(long, conflicts_with_all = ["record", "output"])]
+    dry_run: bool,
     /// Number of repetitions, instead of the scenario's `repeat`
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u16).range(1..=100))]
     repeat: Option<u16>,
@@ -66,9 +81,15 @@ pub(crate) struct Run {
 
 #[derive(clap::Args)]
 pub(crate) struct Deploy {
-    /// The scenario file
-    #[arg(value_name = "FILE")]
-    scenario: PathBuf,
+    /// The scenario file; or a network: GraphML, node-link JSON, Braid's JSON, `-` for standard input, or a generator such as
+    /// ring:6
+    #[arg(value_name = "SOURCE")]
+    source: Source,
+    #[command(flatten)]
+    network: NetworkArgs,
+    /// Print what would be built, and stop; needs no root
+    #[arg(long, conflicts_with = "record")]
+    dry_run: bool,
     /// The lab's name; by default the scenario's
     #[arg(long)]
     name: Option<LabName>,
@@ -120,6 +141,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(run) => self::run(&run),
         Command::Deploy(deploy) => self::deploy(&deploy),
+        Command::Check(files) => files.each(|file| Ok(dry_run::summary(&load(file)?))),
         Command::Destroy(Destroy { name }) => {
             let removed = exit(Labs::system().destroy(&name))?;
             let (namespaces, processes) = (removed.namespaces, removed.processes);
@@ -144,13 +166,6 @@ pub(crate) fn exit<T>(result: Result<T, LabError>) -> anyhow::Result<T> {
     result.exit_with(code)
 }
 
-/// The scenario in a file.
-pub(crate) fn load(path: &std::path::Path) -> anyhow::Result<Scenario> {
-    let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("scenario {}", path.display())).exit_with(Code::NotFound)?;
-    exit(Scenario::parse(&text, &path.display().to_string()).map_err(LabError::from))
-}
-
 /// This executable as the lab's controller.
 pub(crate) fn controller(record: Option<PathBuf>) -> anyhow::Result<Control> {
     let executable = current_exe().context("cannot determine the path of this executable")?;
@@ -168,6 +183,9 @@ fn run(run: &Run) -> anyhow::Result<()> {
         traffic.repeat = repeat;
     }
     let name = name_of(run.name.clone(), &scenario)?;
+    if run.dry_run {
+        return dry_run::print(&scenario, &name, run.json);
+    }
     let control = controller(run.record.clone())?;
     let interrupt = exit(Interrupt::on_signals())?;
     let report = Labs::system().run(&scenario, &name, &control, &StderrProgress::new(), &interrupt);
@@ -199,8 +217,11 @@ pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
 }
 
 fn deploy(deploy: &Deploy) -> anyhow::Result<()> {
-    let scenario = load(&deploy.scenario)?;
+    let scenario = scenario::open(&deploy.source, &deploy.network)?;
     let name = name_of(deploy.name.clone(), &scenario)?;
+    if deploy.dry_run {
+        return dry_run::print(&scenario, &name, deploy.json);
+    }
     let control = if deploy.no_controller { Control::None } else { controller(deploy.record.clone())? };
     let labs = Labs::system();
     let interrupt = exit(Interrupt::on_signals())?;

@@ -1,6 +1,5 @@
 //! `braid links measure`: the capacity measurement of a link.
 
-use std::str::FromStr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -20,32 +19,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(clap::Args)]
 pub(crate) struct Measure {
-    /// The port that the link leaves, as DPID:PORT in `braid links`
+    /// The port that the link leaves: FROM in `braid links`, or DPID:PORT
     #[arg(value_name = "FROM")]
-    port: Port,
+    port: String,
     #[command(flatten)]
     client: client::Args,
 }
 
-/// A port as DPID:PORT.
-#[derive(Clone, Copy, Debug)]
-struct Port(SwitchPort);
-
-impl FromStr for Port {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let port = text.rsplit_once(':').and_then(|(dpid, port)| {
-            let (dpid, port): (DatapathId, u32) = (dpid.parse().ok()?, port.parse().ok()?);
-            Some(SwitchPort::new(dpid, PortNo(port)))
-        });
-        port.map(Self).ok_or_else(|| "a port is DPID:PORT, such as 1:2".to_owned())
-    }
-}
-
 pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
-    let Port(port) = args.port;
     let client = args.client.client()?;
+    let port = port(&args.port, &list::<Link>(&client)?)?;
     let begun = answer(client.measure(&PortParameters { dpid: port.dpid, port: port.port }))?;
     let measured = wait(&client, port, begun.now)?;
     if args.client.json() {
@@ -59,6 +42,22 @@ pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
     };
     let line = format!("the link at {} carries {}\n", format::port(port), format::rate(bps));
     if args.client.json() { Ok(()) } else { output::text(&line) }
+}
+
+/// The sending port of a link by its name, or as DPID:PORT.
+fn port(text: &str, links: &[Link]) -> anyhow::Result<SwitchPort> {
+    let number = |(dpid, port): (&str, &str)| {
+        let (dpid, port): (DatapathId, u32) = (dpid.parse().ok()?, port.parse().ok()?);
+        Some(SwitchPort::new(dpid, PortNo(port)))
+    };
+    let named = links.iter().find(|link| link.src_name == text).map(|link| link.src);
+    let port = named.or_else(|| text.rsplit_once(':').and_then(number));
+    let unknown = || {
+        format!(
+            "no link leaves {text:?}: a port is what `braid links` shows in FROM, or DPID:PORT, such as 1:2"
+        )
+    };
+    port.ok_or_else(|| exit::error(Code::Usage, unknown()))
 }
 
 /// The result of a measurement that began at this time.

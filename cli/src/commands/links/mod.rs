@@ -2,6 +2,8 @@
 
 mod measure;
 
+use std::time::Duration;
+
 use braid_api::Link;
 use braid_client::List;
 use braid_types::{BitsPerSec, Time};
@@ -46,15 +48,25 @@ fn links(answer: &List<Link>) -> String {
 
 fn row(link: &Link, now: Time) -> [String; 8] {
     [
-        format::port(link.src),
-        format::port(link.dst),
+        format::named_port(&link.src_name, link.src),
+        format::named_port(&link.dst_name, link.dst),
         BitsPerSec(link.capacity_bps).to_string(),
         cell(link.load_bps, age(link.load_at, now), format::rate),
         cell(link.available_bps, age(link.load_at, now), format::rate),
         cell(link.delay_us.map(|it| it.base), age(link.delay_at, now), format::micros),
         cell(link.delay_us.map(|it| it.current), age(link.delay_at, now), format::micros),
-        cell(link.loss, age(link.loss_at, now), format::percent),
+        loss(link, now),
     ]
+}
+
+/// The loss, and whether the link is avoided for it.
+fn loss(link: &Link, now: Time) -> String {
+    let measured = cell(link.loss, age(link.loss_at, now), format::percent);
+    link.degraded.map_or(measured, |it| {
+        let evidence = it.evidence;
+        let seconds = Duration::from_micros(evidence.time_us).as_secs_f64();
+        format!("avoided: {} of {} frames lost in {seconds:.1} s", evidence.lost, evidence.frames)
+    })
 }
 
 fn cell<T>(reading: Option<T>, age: String, show: impl Fn(T) -> String) -> String {

@@ -3,7 +3,7 @@
 mod compare;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use braid_sim::{Control, Progress, ReportKind, StudyKind};
 use clap::Subcommand;
 
 use crate::exit::{self, Code, ExitWith};
-use crate::output;
 use crate::table::table;
+use crate::{check, output};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -25,6 +25,8 @@ pub(crate) enum Command {
     /// brackets is what a paper reports. Interrupted, it prints what there is, marked as incomplete. Exit code 5: an
     /// expectation was not met.
     Run(Run),
+    /// Check study files without simulating anything
+    Check(check::Args),
     /// List the studies that come with Braid
     Presets,
     /// Run a scenario in a lab and in the simulator, and print how far their goodputs are apart
@@ -71,6 +73,7 @@ pub(crate) struct Run {
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(args) => run(&args),
+        Command::Check(files) => files.each(|file| Ok(format!("{} runs", study(file)?.runs()))),
         Command::Presets => presets(),
         Command::Compare(args) => compare::execute(&args),
     }
@@ -94,10 +97,15 @@ fn run(args: &Run) -> anyhow::Result<()> {
 }
 
 fn load(args: &Run) -> anyhow::Result<StudyKind> {
-    let study = match (&args.preset, &args.file) {
-        (Some(preset), _) => preset.study(),
-        (None, file) => StudyKind::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
-    };
+    match (&args.preset, &args.file) {
+        (Some(preset), _) => preset.study().exit_with(Code::Failure),
+        (None, file) => study(file.as_deref().unwrap_or_else(|| "".as_ref())),
+    }
+}
+
+/// The study in a file.
+fn study(file: &Path) -> anyhow::Result<StudyKind> {
+    let study = StudyKind::load(file);
     let code = match &study {
         Err(StudyError::Unreadable { .. }) => Code::NotFound,
         _ => Code::Usage,
@@ -107,13 +115,18 @@ fn load(args: &Run) -> anyhow::Result<StudyKind> {
 
 fn write_files(args: &Run, report: &ReportKind) -> anyhow::Result<()> {
     if let Some(path) = &args.csv {
-        fs::write(path, report.csv()).with_context(|| format!("cannot write {}", path.display()))?;
+        write(path, report.csv())?;
     }
     if let Some(path) = &args.svg {
         let picture = report.plot(args.svg_subflows).map_err(|why| exit::error(Code::Usage, why))?;
-        fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+        write(path, picture)?;
     }
     Ok(())
+}
+
+fn write(path: &Path, text: String) -> anyhow::Result<()> {
+    let written = fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
+    written.exit_with(Code::Failure)
 }
 
 /// Prints what a study showed; an expectation that was not met is an error, and so is an end before time.

@@ -9,9 +9,6 @@ use super::{Event, Member, OwnLease};
 use crate::calls::Pending;
 use crate::store::{LeaderRecord, LeaseId, StoreAnswer, StoreRequest, StoreView};
 
-/// Bits of a term that name the member which has raised it.
-const TAG_BITS: u32 = 16;
-
 impl Member {
     /// Does what is due.
     pub(super) fn act(&mut self, now: Time) {
@@ -64,6 +61,7 @@ impl Member {
         let terms = [view.term.map(|(term, _)| term), view.leader.as_ref().map(|it| it.term)];
         terms.into_iter().flatten().for_each(|term| self.newest = self.newest.newest(term));
         let leader = view.leader.clone();
+        self.runs.note(&self.identity, leader.as_ref(), self.newest);
         self.view = view;
         self.read_at = now + self.settings.read_interval;
         match (leader, self.term()) {
@@ -91,7 +89,7 @@ impl Member {
             return self.lead(now, leader.term, leader.lease);
         }
         if !is_own && leader.term.is_newer_than(term) {
-            return self.depose();
+            return self.depose(now);
         }
         if !is_own || self.newest.is_newer_than(term) {
             // The store has forgotten a term, and gives an older one: a new campaign goes beyond all of them.
@@ -104,8 +102,7 @@ impl Member {
         if is_own && !self.newest.is_newer_than(leader.term) {
             return self.lead(now, leader.term, leader.lease);
         }
-        // An earlier run of this member leads no more, nor does one that was deposed.
-        let is_past = leader.member == self.identity.id;
+        let is_past = self.runs.is_past(&self.identity, leader);
         if is_past || self.hearing.is_silent(leader, now, self.settings.silence) {
             self.revoke(now, leader.lease);
         }
@@ -122,8 +119,8 @@ impl Member {
         match self.lease {
             Some(OwnLease { id, until: Some(until) }) if lasts(until) => {
                 let term_revision = self.view.term.map_or(0, |(_, revision)| revision);
-                let term = self.next_term();
-                self.calls.send(now, StoreRequest::Campaign { lease: id, term, term_revision });
+                let (run, term) = (self.identity.run, self.next_term());
+                self.calls.send(now, StoreRequest::Campaign { lease: id, run, term, term_revision });
             }
             lease => {
                 // A lease whose grant was not confirmed may exist, and is asked for again.
@@ -141,10 +138,11 @@ impl Member {
     }
 
     /// Above every term that this member has seen.
-    fn next_term(&self) -> Term {
-        let known = self.view.term.map_or(self.identity.first_term, |(term, _)| term);
-        let number = (known.newest(self.newest).0 >> TAG_BITS).wrapping_add(1);
-        Term((number << TAG_BITS) | u64::from(self.identity.tag))
+    pub(super) fn next_term(&self) -> Term {
+        // A store whose term cannot be read says 0.
+        let stored = self.view.term.map(|(term, _)| term).filter(|term| *term != Term(0));
+        let known = stored.unwrap_or(self.identity.first_term);
+        self.identity.stamp.above(known.newest(self.newest))
     }
 
     fn lead(&mut self, now: Time, term: Term, lease: LeaseId) {

@@ -1,5 +1,7 @@
 //! The duties of a leader: heartbeats and its lease, as long as its brain makes progress.
 
+use std::time::Duration;
+
 use braid_types::{Term, Time};
 
 use super::Member;
@@ -14,6 +16,8 @@ pub(super) struct Leading {
     pub(super) lease: LeaseId,
     pub(super) heartbeat_at: Time,
     keep_alive_at: Time,
+    /// When a standby was asked to take over.
+    pub(super) handed_over_at: Option<Time>,
     /// Whether the brain has made progress since the last heartbeat, and since the lease was kept alive.
     has_news: bool,
     is_alive: bool,
@@ -21,7 +25,13 @@ pub(super) struct Leading {
 
 impl Leading {
     pub(super) const fn new(now: Time, term: Term, lease: LeaseId) -> Self {
-        Self { term, lease, heartbeat_at: now, keep_alive_at: now, has_news: true, is_alive: true }
+        let (heartbeat_at, keep_alive_at, handed_over_at) = (now, now, None);
+        Self { term, lease, heartbeat_at, keep_alive_at, handed_over_at, has_news: true, is_alive: true }
+    }
+
+    /// Whether a standby was asked to take over, not longer ago than this.
+    pub(super) fn is_handed_over(&self, now: Time, limit: Duration) -> bool {
+        self.handed_over_at.is_some_and(|at| now.since(at) <= limit)
     }
 
     pub(super) const fn progressed(&mut self) {

@@ -4,7 +4,7 @@
 //!             won                        a newer leader is heard or in the store
 //!  Standby ─────────▶ Leader ────────────────────────────────────────────────────▶ Standby
 //!   │   ▲               │  ▲
-//!   │   └ lost          └──┘ the lease is lost, or a switch has seen a newer term: campaigns in a newer one
+//!   │   └ lost          └──┘ the lease is lost, or a switch has seen a newer term of the cluster: campaigns in a newer one
 //!   └─ nobody leads, or the leader that was heard is silent: revoke, grant, campaign
 //! ```
 //!
@@ -12,6 +12,8 @@
 
 mod campaign;
 mod leading;
+mod requests;
+mod runs;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -20,19 +22,24 @@ use braid_types::{SplitMix64, Term, Time};
 
 use crate::calls::Calls;
 use crate::hearing::Hearing;
-use crate::message::{MemberId, Message, Outgoing};
+use crate::message::{ConnectionId, MemberId, Message, Outgoing, RunId};
 use crate::settings::Settings;
 use crate::store::{LeaseId, RequestId, StoreAnswer, StoreRequest, StoreView};
+use crate::terms::TermStamp;
 use leading::Leading;
+pub use requests::{HandOverError, TakeOverError};
+use runs::Runs;
 
 /// Who a member is, for one run of its process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// Its name in the cluster.
     pub id: MemberId,
-    /// The lowest 16 bits of its terms. Different for each member, so that no two share a term even if the store forgets
-    /// which it has given.
-    pub tag: u16,
+    /// This run of its process.
+    pub run: RunId,
+    /// What its terms have in common. Different for each member, so that no two share a term even if the store forgets which
+    /// it has given.
+    pub stamp: TermStamp,
     /// Where terms begin if the store knows none: above those of controllers without a cluster.
     pub first_term: Term,
     /// The seed of its leases and waiting times, different for each run.
@@ -51,26 +58,14 @@ pub enum Event {
     Deposed {
         /// The newest term that it has seen.
         newest: Term,
+        /// Whether it has just handed leadership over.
+        is_handed_over: bool,
     },
     /// The store does not answer, or answers again.
     Store {
         /// Whether it answers.
         answers: bool,
     },
-}
-
-/// A reason for which leadership cannot be handed over.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum HandOverError {
-    /// This member does not lead.
-    #[error("this member does not lead: ask the leader")]
-    NotLeader,
-    /// No standby follows, or not the one that is wanted.
-    #[error("no such standby follows this leader now")]
-    NoStandby,
-    /// The store does not answer, so nobody can be elected.
-    #[error("the store does not answer, so nobody else can be elected")]
-    NoStore,
 }
 
 /// A lease of this member.
@@ -91,8 +86,11 @@ pub struct Member {
     hearing: Hearing,
     calls: Calls,
     lease: Option<OwnLease>,
-    /// The newest term that was seen anywhere.
+    /// The newest term of this cluster that was seen anywhere.
     newest: Term,
+    runs: Runs,
+    /// The newest connection from each other member.
+    connections: BTreeMap<MemberId, ConnectionId>,
     /// The store as it was read last.
     view: StoreView,
     read_at: Time,
@@ -115,6 +113,8 @@ impl Member {
             calls: Calls::new(settings.store_timeout),
             lease: None,
             newest: Term(0),
+            runs: Runs::default(),
+            connections: BTreeMap::new(),
             view: StoreView::default(),
             read_at: now,
             followers: BTreeMap::new(),
@@ -142,7 +142,7 @@ impl Member {
             return Some((&self.identity.id, leading.term));
         }
         let heard = self.hearing.leader().filter(|(.., at)| now.since(*at) < self.settings.silence);
-        let stored = || self.view.leader.as_ref().filter(|it| it.member != self.identity.id);
+        let stored = || self.view.leader.as_ref().filter(|it| !self.runs.is_past(&self.identity, it));
         heard
             .map(|(leader, term, _)| (leader, term))
             .or_else(|| stored().map(|leader| (&leader.member, leader.term)))
@@ -175,10 +175,19 @@ impl Member {
         self.leading.iter_mut().for_each(Leading::progressed);
     }
 
-    /// A switch has seen this term.
+    /// A switch has seen this term. One that no member of this cluster has raised starts no election: two clusters on the same
+    /// switches would depose each other for ever. See [`take_over`](Self::take_over).
     pub fn handle_switch_term(&mut self, now: Time, term: Term) {
-        self.note_term(now, term);
+        if self.identity.stamp.is_of_cluster(term) {
+            self.note_term(now, term);
+        }
         self.act(now);
+    }
+
+    /// A member has connected.
+    pub fn handle_opened(&mut self, from: &MemberId, connection: ConnectionId) {
+        let newest = self.connections.entry(from.clone()).or_insert(connection);
+        *newest = connection.max(*newest);
     }
 
     /// A member has sent a message.
@@ -198,11 +207,15 @@ impl Member {
         self.act(now);
     }
 
-    /// The stream from a member closed.
-    pub fn handle_closed(&mut self, now: Time, from: &MemberId) {
-        self.followers.remove(from);
-        self.hearing.note_gone(from);
-        self.read_at = now;
+    /// A connection from a member closed. Only the end of the newest one says that the member has gone: an older one may be
+    /// noticed late.
+    pub fn handle_closed(&mut self, now: Time, from: &MemberId, connection: ConnectionId) {
+        if self.connections.get(from) == Some(&connection) {
+            self.connections.remove(from);
+            self.followers.remove(from);
+            self.hearing.note_gone(from);
+            self.read_at = now;
+        }
         self.act(now);
     }
 
@@ -229,27 +242,6 @@ impl Member {
             self.take_answer(now, pending, None);
         }
         self.act(now);
-    }
-
-    /// Hands leadership over to this standby, or to one that follows. Returns which.
-    ///
-    /// # Errors
-    /// See [`HandOverError`]. Nothing changes then.
-    pub fn hand_over(&mut self, now: Time, to: Option<&MemberId>) -> Result<MemberId, HandOverError> {
-        let Some(leading) = &mut self.leading else { return Err(HandOverError::NotLeader) };
-        if self.calls.is_failing() {
-            return Err(HandOverError::NoStore);
-        }
-        let term = leading.term;
-        let silence = self.settings.silence;
-        let follows = |(member, at): &(&MemberId, &Time)| {
-            now.since(**at) < silence && to.is_none_or(|wanted| wanted == *member)
-        };
-        let standby = self.followers.iter().find(follows).ok_or(HandOverError::NoStandby)?.0.clone();
-        // A heartbeat would say that it leads on. The other standbys do not take the pause for silence.
-        leading.heartbeat_at = now + self.settings.heartbeat * 2;
-        self.outgoing.push_back(Outgoing { to: Some(standby.clone()), message: Message::HandOver { term } });
-        Ok(standby)
     }
 
     /// The next request to the store.
@@ -280,7 +272,7 @@ impl Member {
     fn on_heartbeat(&mut self, now: Time, from: &MemberId, term: Term, has_lease: bool) {
         self.note_term(now, term);
         match self.leading.as_ref().map(|leading| leading.term) {
-            Some(own) if term.is_newer_than(own) => self.depose(),
+            Some(own) if term.is_newer_than(own) => self.depose(now),
             Some(_) => return,
             None => {}
         }
@@ -303,10 +295,11 @@ impl Member {
         }
     }
 
-    fn depose(&mut self) {
-        self.leading = None;
+    fn depose(&mut self, now: Time) {
+        let leading = self.leading.take();
+        let is_handed_over = leading.is_some_and(|it| it.is_handed_over(now, self.settings.lease));
         self.followers.clear();
-        self.events.push_back(Event::Deposed { newest: self.newest });
+        self.events.push_back(Event::Deposed { newest: self.newest, is_handed_over });
     }
 }
 

@@ -1,10 +1,14 @@
 //! Random faults over many seeds. A seed that fails is printed, and fails again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::promises::assert_same;
 use crate::world::{End, World};
 
+/// API calls whose answers hold after all faults.
+static ANSWERED: AtomicUsize = AtomicUsize::new(0);
 const SEEDS: u64 = 2_000;
 const SWITCHES: usize = 3;
 /// How long anything may fail.
@@ -54,6 +58,16 @@ fn disturb(world: &mut World) {
     }
 }
 
+/// API clients ask whom they know.
+fn use_api(world: &mut World) {
+    let member = world.clients.below(world.nodes.len());
+    match world.clients.below(8) {
+        0..5 => world.put(member),
+        5 | 6 => world.remove(member),
+        _ => world.expire(member),
+    }
+}
+
 /// The end of all faults.
 fn heal(world: &mut World) {
     world.cuts.clear();
@@ -78,6 +92,7 @@ fn explore(seed: u64) -> Duration {
         let pause = Duration::from_millis(20 + world.random.below(600) as u64);
         world.run_for(pause);
         disturb(&mut world);
+        (0..3).for_each(|_| use_api(&mut world));
     }
     heal(&mut world);
     let settled = world.run_until(SETTLED, |world| world.settled_leader().is_some());
@@ -87,6 +102,12 @@ fn explore(seed: u64) -> Duration {
     let (leader, elections) = (world.settled_leader(), world.elections);
     world.run_for(Duration::from_secs(5));
     assert_eq!((world.settled_leader(), world.elections), (leader, elections), "it stays without a fault");
+    let leader = &world.nodes[leader.expect("a leader")];
+    assert_same(leader, &world.store.intents);
+    if !world.store.has_forgotten {
+        world.promises.assert_held(leader);
+        ANSWERED.fetch_add(world.promises.answered(), Ordering::Relaxed);
+    }
     settled
 }
 
@@ -101,5 +122,8 @@ fn whatever_fails_there_is_one_leader_a_term_and_a_leader_soon_after() {
         }
     }
     println!("{SEEDS} seeds; the longest time to a leader after the last fault is {longest:?}");
+    let answered = ANSWERED.load(Ordering::Relaxed);
+    println!("{answered} API calls were answered and hold");
+    assert!(answered > SEEDS as usize, "too few to tell");
     assert!(failed.is_empty(), "{} seeds fail: {:?}", failed.len(), &failed[..failed.len().min(20)]);
 }

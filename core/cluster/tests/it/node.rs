@@ -1,8 +1,11 @@
 //! One controller of the model: a member, what it believes of switches, and how its machine and clock behave.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_cluster::{Identity, Member, MemberId, Settings};
+use braid_cluster::{
+    Entries, Identity, IntentId, IntentSettings, Intents, Member, MemberId, RunId, Settings, TermStamp,
+};
 use braid_types::{Term, Time};
 
 /// Roles claimed of switches.
@@ -14,10 +17,21 @@ pub(crate) struct Claimed {
     pub(crate) refused: Option<Term>,
 }
 
+/// An API call that waits until the store has what it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Call {
+    Put(String),
+    Remove(String),
+}
+
 pub(crate) struct Node {
     pub(crate) id: MemberId,
     pub(crate) index: usize,
     pub(crate) member: Member,
+    pub(crate) intents: Intents,
+    /// What its brain has of intents, and the calls that wait.
+    pub(crate) brain: Entries,
+    pub(crate) calls: BTreeMap<IntentId, Call>,
     pub(crate) run: u32,
     pub(crate) is_paused: bool,
     pub(crate) is_down: bool,
@@ -33,18 +47,20 @@ pub(crate) struct Node {
 impl Node {
     pub(crate) fn new(now: Time, index: usize, switches: usize, seed: u64, skew: Duration) -> Self {
         let id = MemberId::new(format!("m{index}"));
-        let member = Self::start(now + skew, &id, index, seed);
+        let member = Self::start(now + skew, &id, seed);
         let roles = vec![Claimed::default(); switches];
         let (run, wake) = (0, 0);
         let (is_paused, is_down, hangs) = (false, false, false);
-        Self { id, index, member, run, is_paused, is_down, hangs, skew, roles, wake }
+        let intents = Intents::new(IntentSettings::default());
+        let (brain, calls) = (Entries::new(), BTreeMap::new());
+        Self { id, index, member, intents, brain, calls, run, is_paused, is_down, hangs, skew, roles, wake }
     }
 
-    fn start(local: Time, id: &MemberId, index: usize, seed: u64) -> Member {
-        let tag = u16::try_from(index + 1).expect("few members");
+    fn start(local: Time, id: &MemberId, seed: u64) -> Member {
+        let (run, stamp) = (RunId(seed), TermStamp::new("cluster", id));
         // Clocks differ by up to an hour.
         let first_term = Term(1_700_000_000_000_000_000 + local.as_nanos());
-        Member::new(local, Identity { id: id.clone(), tag, first_term, seed }, Settings::default())
+        Member::new(local, Identity { id: id.clone(), run, stamp, first_term, seed }, Settings::default())
     }
 
     /// Its own time.
@@ -54,14 +70,27 @@ impl Node {
 
     /// When its timer is due, in the time of the world.
     pub(crate) fn timer(&self) -> Time {
-        self.member.poll_timeout() - self.skew
+        let intents = self.intents.poll_timeout();
+        intents.into_iter().fold(self.member.poll_timeout(), Time::min) - self.skew
     }
 
     pub(crate) fn restart(&mut self, now: Time, seed: u64) {
         self.run += 1;
         (self.is_down, self.is_paused, self.hangs) = (false, false, false);
         self.roles.fill(Claimed::default());
-        self.member = Self::start(self.local(now), &self.id, self.index, seed);
+        self.member = Self::start(self.local(now), &self.id, seed);
+        self.intents = Intents::new(IntentSettings::default());
+        self.brain.clear();
+        self.calls.clear();
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout(&mut self, local: Time) {
+        self.member.handle_timeout(local);
+        let Self { intents, brain, calls, .. } = self;
+        let waits = |key: &str| calls.values().any(|it| *it == Call::Put(key.to_owned()));
+        intents.retain(|key| brain.contains_key(key) || waits(key));
+        intents.handle_timeout(local);
     }
 
     pub(crate) const fn runs(&self) -> bool {

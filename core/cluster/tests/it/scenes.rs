@@ -2,20 +2,40 @@
 
 use std::time::Duration;
 
-use braid_cluster::{Event, HandOverError, Identity, Member, MemberId, Settings, StoreAnswer, StoreView};
+use braid_cluster::{
+    ConnectionId, Event, HandOverError, Identity, LeaderRecord, LeaseId, Member, MemberId, RunId, Settings,
+    StoreAnswer, StoreRequest, StoreView, TakeOverError, TermStamp,
+};
 use braid_types::{Term, Time};
 
+use crate::switch::Order;
 use crate::world::{End, World};
 
-const SOON: Duration = Duration::from_secs(1);
+const ELECTION_LIMIT: Duration = Duration::from_secs(1);
 
 /// Three members with a leader.
 fn led() -> (World, usize) {
     let mut world = World::new(1, 3, 2);
-    world.run_until(SOON, |world| world.settled_leader().is_some()).expect("a leader");
-    world.run_for(SOON);
+    world.run_until(ELECTION_LIMIT, |world| world.settled_leader().is_some()).expect("a leader");
+    world.run_for(ELECTION_LIMIT);
     let leader = world.settled_leader().expect("a leader");
     (world, leader)
+}
+
+/// A member whose world is the test.
+fn alone() -> Member {
+    let id = MemberId::new("a");
+    let (run, stamp) = (RunId(7), TermStamp::new("cluster", &id));
+    Member::new(Time::ZERO, Identity { id, run, stamp, first_term: Term(0), seed: 1 }, Settings::default())
+}
+
+/// Lets the member read the store, and returns what it asks for then.
+fn read(member: &mut Member, now: Time, view: StoreView) -> Option<StoreRequest> {
+    member.handle_timeout(now);
+    let (id, request) = member.poll_store().expect("a read");
+    assert_eq!(request, StoreRequest::Read);
+    member.handle_store(now, id, Some(StoreAnswer::View(view)));
+    member.poll_store().map(|(_, request)| request)
 }
 
 fn others(leader: usize) -> impl Iterator<Item = usize> {
@@ -32,18 +52,18 @@ fn another(world: &mut World, leader: usize, limit: Duration) -> Duration {
 fn a_killed_leader_is_replaced_at_once_because_its_streams_close() {
     let (mut world, leader) = led();
     world.kill(leader);
-    assert!(another(&mut world, leader, SOON) < Duration::from_millis(200));
+    assert!(another(&mut world, leader, ELECTION_LIMIT) < Duration::from_millis(200));
 }
 
 #[test]
 fn a_stopped_leader_is_replaced_long_before_its_lease_ends_and_stands_down_when_it_wakes() {
     let (mut world, leader) = led();
     world.pause(leader);
-    assert!(another(&mut world, leader, SOON) < Duration::from_millis(600));
+    assert!(another(&mut world, leader, ELECTION_LIMIT) < Duration::from_millis(600));
     world.run_for(Duration::from_secs(10));
     let new = world.settled_leader();
     world.resume(leader);
-    world.run_for(SOON);
+    world.run_for(ELECTION_LIMIT);
     assert_eq!(world.settled_leader(), new);
     assert!(!world.nodes[leader].member.leads());
 }
@@ -52,7 +72,7 @@ fn a_stopped_leader_is_replaced_long_before_its_lease_ends_and_stands_down_when_
 fn a_leader_whose_brain_hangs_loses_its_lease_though_its_timers_run() {
     let (mut world, leader) = led();
     world.nodes[leader].hangs = true;
-    another(&mut world, leader, SOON);
+    another(&mut world, leader, ELECTION_LIMIT);
 }
 
 #[test]
@@ -120,7 +140,7 @@ fn leadership_is_handed_over_to_the_standby_that_is_named() {
     let local = world.nodes[leader].local(world.now);
     let chosen = world.nodes[leader].member.hand_over(local, Some(&wanted));
     assert_eq!(chosen, Ok(wanted));
-    let took = world.run_until(SOON, |world| world.settled_leader() == Some(standby));
+    let took = world.run_until(ELECTION_LIMIT, |world| world.settled_leader() == Some(standby));
     assert!(took.expect("the standby leads") < Duration::from_millis(300));
 }
 
@@ -160,7 +180,7 @@ fn a_leader_raises_its_term_above_what_a_switch_has_seen() {
     let local = world.nodes[leader].local(world.now);
     world.nodes[leader].member.handle_switch_term(local, seen);
     world
-        .run_until(SOON, |world| {
+        .run_until(ELECTION_LIMIT, |world| {
             let leader = world.settled_leader();
             leader
                 .is_some_and(|it| world.nodes[it].member.term().is_some_and(|term| term.is_newer_than(seen)))
@@ -170,8 +190,7 @@ fn a_leader_raises_its_term_above_what_a_switch_has_seen() {
 
 #[test]
 fn the_grant_of_a_slow_store_is_asked_for_again_and_not_given_twice() {
-    let identity = Identity { id: MemberId::new("a"), tag: 1, first_term: Term(0), seed: 1 };
-    let mut member = Member::new(Time::ZERO, identity, Settings::default());
+    let mut member = alone();
     let (read, _) = member.poll_store().expect("a read");
     let empty = || Some(StoreAnswer::View(StoreView::default()));
     member.handle_store(Time::ZERO, read, empty());
@@ -184,4 +203,101 @@ fn the_grant_of_a_slow_store_is_asked_for_again_and_not_given_twice() {
     let (read, _) = member.poll_store().expect("a read");
     member.handle_store(again, read, empty());
     assert_eq!(member.poll_store().map(|(_, request)| request), Some(first));
+}
+
+/// Somebody outside the cluster becomes the master of a switch, in this term.
+fn intrude(world: &mut World, switch: usize, term: Term) {
+    world.switches[switch].handle((99, 0), Order::Claim(term));
+}
+
+#[test]
+fn a_foreign_term_costs_the_leader_one_switch_and_starts_no_election() {
+    let (mut world, leader) = led();
+    let (elections, own) = (world.elections, world.nodes[leader].member.term().expect("a term"));
+    let other_cluster = TermStamp::new("other", &MemberId::new("m0"));
+    intrude(&mut world, 0, other_cluster.above(own));
+    world.run_for(Duration::from_secs(60));
+    assert_eq!(world.elections, elections, "nobody campaigns above it");
+    assert!(world.nodes[leader].member.leads());
+    let masters: Vec<_> = world.switches.iter().map(|it| it.master.map(|(member, _)| member)).collect();
+    assert_eq!(masters, [Some(99), Some(leader)]);
+}
+
+#[test]
+fn a_term_that_a_lone_controller_has_raised_by_one_is_foreign() {
+    let (mut world, leader) = led();
+    let (elections, own) = (world.elections, world.nodes[leader].member.term().expect("a term"));
+    intrude(&mut world, 0, own.next());
+    world.run_for(ELECTION_LIMIT);
+    assert_eq!(world.elections, elections);
+}
+
+#[test]
+fn a_leader_takes_switches_back_from_a_foreign_term_on_purpose() {
+    let (mut world, leader) = led();
+    let own = world.nodes[leader].member.term().expect("a term");
+    let foreign = TermStamp::new("other", &MemberId::new("m0")).above(Term(own.0 + (1 << 40)));
+    intrude(&mut world, 0, foreign);
+    world.run_for(ELECTION_LIMIT);
+    let local = world.nodes[leader].local(world.now);
+    let wanted = world.nodes[leader].member.take_over(local, foreign).expect("a new term");
+    world
+        .run_until(ELECTION_LIMIT, |world| world.settled_leader() == Some(leader))
+        .expect("it has all switches");
+    let term = world.nodes[leader].member.term().expect("a term");
+    assert!(term == wanted && term.is_newer_than(foreign), "{term} after {foreign}");
+    let standby = others(leader).next().expect("a standby");
+    let refused = world.nodes[standby].member.take_over(local, foreign);
+    assert_eq!(refused, Err(TakeOverError::NotLeader));
+}
+
+#[test]
+fn a_connection_that_ends_after_the_leader_has_connected_anew_is_not_its_end() {
+    let (mut world, leader) = led();
+    let elections = world.elections;
+    let id = world.nodes[leader].id.clone();
+    for standby in others(leader) {
+        let local = world.nodes[standby].local(world.now);
+        let member = &mut world.nodes[standby].member;
+        member.handle_opened(&id, ConnectionId(2));
+        member.handle_closed(local, &id, ConnectionId(1));
+        assert!(member.leader(local).is_some_and(|(leader, _)| *leader == id));
+    }
+    world.run_for(Duration::from_secs(5));
+    assert_eq!((world.settled_leader(), world.elections), (Some(leader), elections));
+}
+
+#[test]
+fn a_member_revokes_an_earlier_run_of_itself_and_not_another_process_with_its_name() {
+    let led_by = |run: u64, term: u64| {
+        let (member, run, lease) = (MemberId::new("a"), RunId(run), LeaseId(run));
+        let leader = Some(LeaderRecord { member, run, term: Term(term), lease });
+        StoreView { term: Some((Term(term), term)), leader }
+    };
+    let mut member = alone();
+    let asked = read(&mut member, Time::ZERO, led_by(6, 10));
+    assert_eq!(asked, Some(StoreRequest::Revoke { lease: LeaseId(6) }), "it was there before");
+    let mut member = alone();
+    read(&mut member, Time::ZERO, StoreView { term: Some((Term(10), 10)), leader: None });
+    for second in 1..20 {
+        member.handle_timeout(Time::from_millis(second * 1_000 - 500));
+        let asked = read(&mut member, Time::from_millis(second * 1_000), led_by(8, 20));
+        assert_eq!(asked, None, "it was elected later, and lives");
+    }
+}
+
+#[test]
+fn a_leader_that_was_asked_for_a_hand_over_is_not_said_to_be_deposed_by_surprise() {
+    let (mut world, leader) = led();
+    let local = world.nodes[leader].local(world.now);
+    world.nodes[leader].member.hand_over(local, None).expect("a standby");
+    another(&mut world, leader, ELECTION_LIMIT);
+    assert_eq!(world.depositions.last(), Some(&(leader, true)));
+    let leader = world.settled_leader().expect("a leader");
+    world.run_for(Duration::from_secs(5));
+    world.pause(leader);
+    another(&mut world, leader, ELECTION_LIMIT);
+    world.resume(leader);
+    world.run_for(ELECTION_LIMIT);
+    assert_eq!(world.depositions.last(), Some(&(leader, false)));
 }

@@ -1,9 +1,12 @@
-//! A model of etcd: two keys, leases, revisions; it may be down, slow, restored or wiped.
+//! A model of etcd: the keys of the election, intents, leases, revisions; it may be down, slow, restored or wiped.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_cluster::{LeaderRecord, LeaseId, MemberId, StoreAnswer, StoreRequest, StoreView};
+use braid_cluster::{
+    IntentAnswer, IntentRequest, IntentView, LeaderRecord, LeaseId, MemberId, StoreAnswer, StoreRequest,
+    StoreView,
+};
 use braid_types::{Term, Time};
 
 #[derive(Clone, Debug, Default)]
@@ -11,10 +14,13 @@ pub(crate) struct Store {
     revision: u64,
     term: Option<(Term, u64)>,
     leader: Option<LeaderRecord>,
+    pub(crate) intents: IntentView,
     /// When each lease ends, and its time to live.
     leases: BTreeMap<LeaseId, (Time, Duration)>,
     pub(crate) is_down: bool,
     pub(crate) delay: Duration,
+    /// Whether it was restored or wiped.
+    pub(crate) has_forgotten: bool,
     snapshot: Option<Box<Store>>,
 }
 
@@ -47,22 +53,52 @@ impl Store {
                 self.end(lease);
                 StoreAnswer::Done
             }
-            StoreRequest::Campaign { lease, term, term_revision } => {
-                self.campaign(from, lease, term, term_revision)
+            StoreRequest::Campaign { lease, run, term, term_revision } => {
+                let member = from.clone();
+                self.campaign(LeaderRecord { member, run, term, lease }, term_revision)
             }
         })
     }
 
-    fn campaign(&mut self, from: &MemberId, lease: LeaseId, term: Term, revision: u64) -> StoreAnswer {
+    /// The answer to a request about intents; `None` while it is down.
+    pub(crate) fn handle_intents(
+        &mut self,
+        now: Time,
+        from: &MemberId,
+        request: IntentRequest,
+    ) -> Option<IntentAnswer> {
+        if self.is_down {
+            return None;
+        }
+        self.expire(now);
+        let IntentRequest::Write { term, revision, changes } = request else {
+            return Some(IntentAnswer::View(self.intents.clone()));
+        };
+        let leads = self.leader.as_ref().is_some_and(|it| it.member == *from && it.term == term);
+        if !leads || self.intents.owner.map_or(0, |(_, revision)| revision) != revision {
+            return Some(IntentAnswer::Refused);
+        }
+        self.revision += 1;
+        self.intents.owner = Some((term, self.revision));
+        for (key, value) in changes {
+            match value {
+                Some(value) => _ = self.intents.entries.insert(key, value),
+                None => _ = self.intents.entries.remove(&key),
+            }
+        }
+        Some(IntentAnswer::Written(self.revision))
+    }
+
+    fn campaign(&mut self, leader: LeaderRecord, revision: u64) -> StoreAnswer {
         if self.leader.is_some() || self.term.map_or(0, |(_, revision)| revision) != revision {
             return StoreAnswer::View(self.view());
         }
-        if !self.leases.contains_key(&lease) {
+        if !self.leases.contains_key(&leader.lease) {
             return StoreAnswer::NoLease;
         }
         self.revision += 1;
-        self.term = Some((term, self.revision));
-        self.leader = Some(LeaderRecord { member: from.clone(), term, lease });
+        self.term = Some((leader.term, self.revision));
+        self.leader = Some(leader);
         StoreAnswer::Won
     }
 
@@ -99,7 +135,7 @@ impl Store {
         let (is_down, delay) = (self.is_down, self.delay);
         let snapshot = self.snapshot.take();
         *self = snapshot.map(|it| *it).unwrap_or_default();
-        (self.is_down, self.delay) = (is_down, delay);
+        (self.is_down, self.delay, self.has_forgotten) = (is_down, delay, true);
         if !is_down {
             self.start(now);
         }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use braid_cluster::{Event, Message, RequestId, StoreAnswer, StoreRequest};
+use braid_cluster::{ConnectionId, Event, IntentAnswer, Message, RequestId, StoreAnswer, StoreRequest};
 use braid_types::{SplitMix64, Term, Time};
 
+use crate::clients::Asked;
 use crate::node::{Claimed, Node};
+use crate::promises::Promises;
 use crate::store::Store;
 use crate::switch::{Order, Reply, Switch};
 
@@ -21,16 +23,18 @@ pub(crate) enum End {
     Switch(usize),
 }
 
-enum Item {
+pub(crate) enum Item {
     Timer { wake: u64 },
     Turn,
     Message { from: usize, message: Message },
-    Closed { from: usize },
+    Opened { from: usize, connection: ConnectionId },
+    Closed { from: usize, connection: ConnectionId },
     Answer { id: RequestId, answer: Option<StoreAnswer> },
+    IntentAnswer { id: RequestId, answer: Option<IntentAnswer> },
     Reply { switch: usize, reply: Reply },
 }
 
-enum Happening {
+pub(crate) enum Happening {
     /// For a run of a member.
     To {
         member: usize,
@@ -43,6 +47,7 @@ enum Happening {
         id: RequestId,
         request: StoreRequest,
     },
+    AskIntents(Asked),
     Order {
         member: usize,
         run: u32,
@@ -54,6 +59,8 @@ enum Happening {
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) random: SplitMix64,
+    /// For API clients and intents, so that elections do not depend on them.
+    pub(crate) clients: SplitMix64,
     pub(crate) nodes: Vec<Node>,
     pub(crate) store: Store,
     pub(crate) switches: Vec<Switch>,
@@ -71,6 +78,10 @@ pub(crate) struct World {
     /// Who led in each term.
     leaders: BTreeMap<u64, usize>,
     pub(crate) elections: usize,
+    /// Who stood down, and whether that was asked for.
+    pub(crate) depositions: Vec<(usize, bool)>,
+    /// What API calls were answered for.
+    pub(crate) promises: Promises,
 }
 
 impl World {
@@ -85,6 +96,7 @@ impl World {
         let mut world = Self {
             now,
             random,
+            clients: SplitMix64::new(!seed),
             nodes,
             store: Store::default(),
             switches: (0..switches).map(|_| Switch::default()).collect(),
@@ -97,6 +109,8 @@ impl World {
             order: BTreeMap::new(),
             leaders: BTreeMap::new(),
             elections: 0,
+            depositions: Vec::new(),
+            promises: Promises::default(),
         };
         for member in 0..members {
             world.begin(member);
@@ -107,11 +121,8 @@ impl World {
     /// Lets time pass.
     pub(crate) fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
-        while let Some(((at, _), happening)) = self.queue.pop_first() {
-            if at > end {
-                self.schedule(at, happening);
-                break;
-            }
+        while let Some(next) = self.queue.first_entry().filter(|next| next.key().0 <= end) {
+            let ((at, _), happening) = next.remove_entry();
             self.now = self.now.max(at);
             self.happen(happening);
         }
@@ -157,11 +168,22 @@ impl World {
     pub(crate) fn kill(&mut self, member: usize) {
         self.nodes[member].is_down = true;
         self.waiting[member].clear();
-        for other in (0..self.nodes.len()).filter(|other| *other != member) {
-            if !self.is_cut(End::Member(member), End::Member(other)) {
-                self.send(other, self.delay, Item::Closed { from: member });
-            }
+        let connection = self.connection(member);
+        for other in self.reached(member) {
+            // The end of a connection may be noticed after the next one has begun.
+            let after = self.delay.mul_f64(0.2 + 1.8 * self.random.next_f64());
+            self.send(other, after, Item::Closed { from: member, connection });
         }
+    }
+
+    /// The connection of a member's current run with each other member.
+    fn connection(&self, member: usize) -> ConnectionId {
+        ConnectionId(u64::from(self.nodes[member].run))
+    }
+
+    fn reached(&self, member: usize) -> Vec<usize> {
+        let others = (0..self.nodes.len()).filter(|other| *other != member);
+        others.filter(|other| !self.is_cut(End::Member(member), End::Member(*other))).collect()
     }
 
     pub(crate) fn restart(&mut self, member: usize) {
@@ -173,11 +195,17 @@ impl World {
     }
 
     fn begin(&mut self, member: usize) {
+        let connection = self.connection(member);
+        for other in (0..self.nodes.len()).filter(|other| *other != member) {
+            self.send(other, Duration::ZERO, Item::Opened { from: member, connection });
+            let back = self.connection(other);
+            self.send(member, Duration::ZERO, Item::Opened { from: other, connection: back });
+        }
         self.drain(member);
         self.send(member, WRITES, Item::Turn);
     }
 
-    fn schedule(&mut self, at: Time, happening: Happening) {
+    pub(crate) fn schedule(&mut self, at: Time, happening: Happening) {
         self.last += 1;
         self.queue.insert((at, self.last), happening);
     }
@@ -192,7 +220,7 @@ impl World {
     }
 
     /// The time that a message takes; `None` if it is lost.
-    fn passes(&mut self, from: End, to: End) -> Option<Duration> {
+    pub(crate) fn passes(&mut self, from: End, to: End) -> Option<Duration> {
         if self.is_cut(from, to) || self.random.next_f64() < self.loss {
             return None;
         }
@@ -218,6 +246,7 @@ impl World {
                     self.schedule(self.now + after + delay, Happening::To { member, run, item });
                 }
             }
+            Happening::AskIntents(asked) => self.answer_intents(asked),
             Happening::Order { member, run, switch, order } => {
                 let reply = self.switches[switch].handle((member, run), order);
                 let after = self.passes(End::Switch(switch), End::Member(member));
@@ -231,15 +260,21 @@ impl World {
 
     fn take(&mut self, member: usize, item: Item) {
         let from = match &item {
-            Item::Message { from, .. } | Item::Closed { from } => Some(self.nodes[*from].id.clone()),
+            Item::Message { from, .. } | Item::Opened { from, .. } | Item::Closed { from, .. } => {
+                Some(self.nodes[*from].id.clone())
+            }
             _ => None,
         };
         let node = &mut self.nodes[member];
         let local = node.local(self.now);
         match (item, from) {
-            (Item::Timer { wake }, _) if wake == node.wake => node.member.handle_timeout(local),
+            (Item::Timer { wake }, _) if wake == node.wake => node.handle_timeout(local),
+            (Item::IntentAnswer { id, answer }, _) => node.intents.handle_answer(local, id, answer),
             (Item::Message { message, .. }, Some(from)) => node.member.handle_message(local, &from, message),
-            (Item::Closed { .. }, Some(from)) => node.member.handle_closed(local, &from),
+            (Item::Opened { connection, .. }, Some(from)) => node.member.handle_opened(&from, connection),
+            (Item::Closed { connection, .. }, Some(from)) => {
+                node.member.handle_closed(local, &from, connection);
+            }
             (Item::Answer { id, answer }, _) => node.member.handle_store(local, id, answer),
             (Item::Reply { switch, reply }, _) => match reply {
                 Reply::Master(term) => node.roles[switch] = Claimed { master: Some(term), refused: None },
@@ -283,10 +318,20 @@ impl World {
     }
 
     /// Does what a member asks for.
-    fn drain(&mut self, member: usize) {
+    pub(crate) fn drain(&mut self, member: usize) {
         while let Some(event) = self.nodes[member].member.poll_event() {
-            if let Event::Elected { term } = event {
-                self.note_leader(member, term);
+            match event {
+                Event::Elected { term } => {
+                    self.note_leader(member, term);
+                    let node = &mut self.nodes[member];
+                    node.intents.lead(node.local(self.now), term);
+                }
+                Event::Deposed { is_handed_over, .. } => {
+                    self.depositions.push((member, is_handed_over));
+                    self.nodes[member].intents.follow();
+                    self.nodes[member].brain.clear();
+                }
+                Event::Store { .. } => {}
             }
         }
         let run = self.nodes[member].run;
@@ -296,6 +341,7 @@ impl World {
                 self.schedule(self.now + after, ask);
             }
         }
+        self.drain_intents(member);
         while let Some(outgoing) = self.nodes[member].member.poll_message() {
             for to in (0..self.nodes.len()).filter(|to| *to != member) {
                 let is_meant = outgoing.to.as_ref().is_none_or(|wanted| *wanted == self.nodes[to].id);

@@ -19,13 +19,19 @@ const MAX_ALARMS: usize = 1_024;
 /// Alarms by source and kind.
 #[derive(Debug, Default)]
 pub(super) struct Alarms {
-    records: BTreeMap<Key, Record>,
+    records: BTreeMap<AlarmKey, Record>,
     /// How many of them are about peers.
     about_peers: usize,
 }
 
-/// The source and the kind of an alarm.
-type Key = (AlarmSource, &'static str);
+/// What distinguishes an alarm from others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct AlarmKey {
+    /// Where it comes from.
+    pub source: AlarmSource,
+    /// The kind of the threat: see [`Threat::kind`].
+    pub kind: &'static str,
+}
 
 #[derive(Debug)]
 struct Record {
@@ -52,10 +58,17 @@ pub struct Alarm {
     pub count: u64,
 }
 
+impl Alarm {
+    /// Its source and kind.
+    pub fn key(&self) -> AlarmKey {
+        AlarmKey { source: self.source, kind: self.threat.kind() }
+    }
+}
+
 impl Alarms {
     /// A source did what it must not, `count` times.
     pub(super) fn raise(&mut self, cx: &mut Context<'_>, source: AlarmSource, threat: Threat, count: u64) {
-        let (now, key) = (cx.now, (source, threat.kind()));
+        let (now, key) = (cx.now, AlarmKey { source, kind: threat.kind() });
         if !self.records.contains_key(&key) {
             self.make_room(source);
             self.about_peers += usize::from(is_peer(source));
@@ -74,14 +87,14 @@ impl Alarms {
     }
 
     /// What was done, by source and kind, that follows something of this kind from this source.
-    pub(super) fn after(&self, alarm: Option<Key>) -> impl Iterator<Item = Alarm> {
+    pub(super) fn after(&self, alarm: Option<AlarmKey>) -> impl Iterator<Item = Alarm> {
         let alarms = self.records.range(following(alarm)).map(|(_, record)| &record.alarm);
         alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() })
     }
 
     /// Drops the oldest alarm if there are too many: peers do not push out what is known of ports, nor the reverse.
     fn make_room(&mut self, source: AlarmSource) {
-        let same = |key: &Key| is_peer(key.0) == is_peer(source);
+        let same = |key: &AlarmKey| is_peer(key.source) == is_peer(source);
         let about_ports = self.records.len().saturating_sub(self.about_peers);
         if if is_peer(source) { self.about_peers } else { about_ports } < MAX_ALARMS {
             return;

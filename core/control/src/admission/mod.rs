@@ -19,7 +19,7 @@ use alarms::Alarms;
 use limits::Limits;
 use meters::Meters;
 
-pub use alarms::Alarm;
+pub use alarms::{Alarm, AlarmKey};
 
 /// The limits and meters of ports, and the alarms that ports have caused.
 #[derive(Debug, Default)]
@@ -123,10 +123,7 @@ impl Admission {
     }
 
     /// The alarms after this source and kind, by source and kind.
-    pub(crate) fn alarms_after(
-        &self,
-        alarm: Option<(AlarmSource, &'static str)>,
-    ) -> impl Iterator<Item = Alarm> {
+    pub(crate) fn alarms_after(&self, alarm: Option<AlarmKey>) -> impl Iterator<Item = Alarm> {
         self.alarms.after(alarm)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use braid_packet::lldp::ProbeKey;
 use braid_steering::Policies;
 use braid_types::{DatapathId, SwitchPort, Time};
 
@@ -11,8 +12,11 @@ use crate::barrier::Barrier;
 use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::fabric::FabricChange;
+use crate::health::CountersRead;
 use crate::notice::Notice;
 use crate::pipeline::BASE;
+use crate::port_counters::PortCounters;
+use crate::reservations::ReservationDeps;
 use crate::role::Role;
 use crate::routing::RoutingChange;
 use crate::spray::SprayChange;
@@ -122,7 +126,7 @@ impl Dispatch<'_> {
                 self.brain.streams.handle_counters(&mut stream_deps!(self), Counted::Running(rules));
             }
             Event::PortCounters { dpid, ports } => {
-                self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);
+                self.on_port_counters(*dpid, ports);
             }
             Event::EdgeReports { dpid, reports } => self.brain.spray.handle_reports(self.now, *dpid, reports),
             Event::Echo { dpid, sent_at } => {
@@ -140,6 +144,12 @@ impl Dispatch<'_> {
                 self.brain.requests.handle_request(on, *ticket, request);
             }
             Event::Policy { text } => self.on_policy(text),
+            Event::DiscoveryKey { secret } => self.brain.settings.lldp_key = ProbeKey::new(*secret),
+            Event::Assignments { promised } => {
+                let below =
+                    ReservationDeps { fabric: &mut self.brain.fabric, streams: &self.brain.transfers };
+                self.brain.reservations.restore(&context!(self), below, promised);
+            }
             Event::Stalled { time, idle } => self.on_stall(*time, *idle),
             Event::Tick => self.tick(),
         }
@@ -147,6 +157,15 @@ impl Dispatch<'_> {
         self.brain.routing.restore(&mut context!(self), &mut self.brain.fabric);
         self.drain_fabric();
         self.drain_streams();
+    }
+
+    fn on_port_counters(&mut self, dpid: DatapathId, ports: &[PortCounters]) {
+        let period = self.brain.measurement.handle_port_counters(&context!(self), dpid, ports);
+        let Some(period) = period else { return };
+        let read = CountersRead { dpid, period, ports };
+        let cx = &mut context!(self);
+        self.brain.health.handle_port_counters(cx, &self.brain.measurement, &read);
+        self.drain_health();
     }
 
     fn on_switch_up(&mut self, switch: &SwitchPorts) {

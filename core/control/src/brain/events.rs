@@ -1,6 +1,5 @@
 //! Effects of time, of network changes, and of the events that machines report.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_topology::Change;
@@ -8,14 +7,17 @@ use braid_types::{DatapathId, SwitchPort};
 
 use super::dispatch::{Dispatch, context, host_deps, reconciliation, request_deps, stream_deps};
 use crate::barrier::Barrier;
+use crate::command::HeldPacket;
 use crate::discovery::DiscoveryEvent;
 use crate::fabric::{FabricChange, FabricEvent, Owner, RuleAnswer, Withdrawal};
+use crate::health::HealthEvent;
 use crate::hosts::{Binding, HostsEvent};
-use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
+use crate::reservations::ReservationDeps;
 use crate::routing::{RouteKey, RoutingChange};
 use crate::streams::NetworkChange;
+use crate::threat::Threat;
 
 impl Dispatch<'_> {
     pub(super) fn tick(&mut self) {
@@ -30,9 +32,11 @@ impl Dispatch<'_> {
         self.brain.admission.handle_timeout(&mut context!(self));
         self.brain.fabric.handle_timeout(&mut context!(self));
         self.drain_fabric();
-        self.brain.reservations.handle_timeout(&mut context!(self), &self.brain.transfers);
+        let below = ReservationDeps { fabric: &mut self.brain.fabric, streams: &self.brain.transfers };
+        self.brain.reservations.handle_timeout(&mut context!(self), below);
         self.brain.broadcast.handle_timeout(&mut context!(self), &self.brain.discovery);
         self.brain.measurement.handle_timeout(&mut context!(self));
+        self.brain.health.handle_timeout(&mut context!(self), &mut self.brain.measurement);
         self.brain.streams.handle_timeout(&mut stream_deps!(self));
         self.brain.requests.handle_timeout(&mut request_deps!(self));
         self.drain_streams();
@@ -61,6 +65,7 @@ impl Dispatch<'_> {
             self.brain.losses.note_done(self.now, links);
         }
         self.brain.growth.note_done(self.now, links);
+        let has_degraded = std::mem::take(&mut self.brain.has_degraded);
         let has_growth = std::mem::take(&mut self.brain.has_growth);
         self.brain.paths.set_graph(self.brain.topology.graph());
         let structure = self.brain.topology.structure();
@@ -70,10 +75,13 @@ impl Dispatch<'_> {
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
             self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.drain_fabric();
-            self.follow_routes(self.graph_change(has_growth));
+            self.follow_routes(self.graph_change(has_growth || has_degraded));
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
-        } else if self.brain.settings.weight.is_measured() {
+        } else if has_degraded || self.brain.settings.weight.is_measured() {
             self.follow_routes(RoutingChange::Graph);
+        }
+        if has_degraded {
+            self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Degraded);
         }
     }
 
@@ -117,28 +125,31 @@ impl Dispatch<'_> {
     /// Handles the fabric's reports about labels and transactions.
     pub(super) fn drain_fabric(&mut self) {
         while let Some(event) = self.brain.fabric.poll_event() {
-            match event {
-                FabricEvent::Ready(Owner::Routing, batch) => {
-                    let cx = &mut context!(self);
-                    self.brain.routing.commit(cx, batch);
+            self.on_fabric(event);
+        }
+    }
+
+    fn on_fabric(&mut self, event: FabricEvent) {
+        match event {
+            FabricEvent::Ready(Owner::Routing, batch) => {
+                let cx = &mut context!(self);
+                self.brain.routing.commit(cx, &mut self.brain.fabric, batch);
+            }
+            FabricEvent::Ready(Owner::Spray, batch) => {
+                self.brain.spray.commit(&mut context!(self), batch);
+            }
+            FabricEvent::Ready(Owner::Streams, batch) => {
+                self.brain.streams.commit(&mut stream_deps!(self), batch);
+            }
+            FabricEvent::Stranded(HeldPacket { dpid, frame }) => {
+                if self.brain.topology.switch(dpid).is_some() {
+                    self.resume(dpid, &frame);
                 }
-                FabricEvent::Ready(Owner::Spray, batch) => {
-                    self.brain.spray.commit(&mut context!(self), batch);
-                }
-                FabricEvent::Ready(Owner::Streams, batch) => {
-                    self.brain.streams.commit(&mut stream_deps!(self), batch);
-                }
-                FabricEvent::Stranded((dpid, frame)) => {
-                    if self.brain.topology.switch(dpid).is_some() {
-                        self.resume(dpid, &frame);
-                    }
-                }
-                FabricEvent::Withdrawn(withdrawal) => self.withdraw(&withdrawal),
-                FabricEvent::Bypassed(paths) => {
-                    self.brain
-                        .streams
-                        .handle_change(&mut stream_deps!(self), NetworkChange::Bypassed(&paths));
-                }
+            }
+            FabricEvent::Withdrawn(withdrawal) => self.withdraw(&withdrawal),
+            FabricEvent::Bypassed { labels, paths } => {
+                self.follow_routes(RoutingChange::Bypassed(labels));
+                self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Bypassed(&paths));
             }
         }
     }
@@ -148,29 +159,22 @@ impl Dispatch<'_> {
         let gone = NetworkChange::Withdrawn(&withdrawal.paths);
         self.brain.streams.handle_change(&mut stream_deps!(self), gone);
         let cx = &mut context!(self);
-        self.brain.routing.withdraw(cx, &withdrawal.labels);
+        self.brain.routing.withdraw(cx, &mut self.brain.fabric, &withdrawal.labels);
         self.brain.fabric.handle_change(cx, FabricChange::Vacated(withdrawal));
     }
 
-    /// Stops requests that wait for ended streams.
+    /// Handles the reports of `streams`.
     pub(super) fn drain_streams(&mut self) {
-        self.brain.requests.drain_streams(&mut request_deps!(self));
+        while let Some(event) = self.brain.streams.poll_event() {
+            self.brain.requests.handle_stream(&mut request_deps!(self), event);
+        }
     }
 
-    /// Looks for unused labels. Called periodically.
-    pub(super) fn review_labels(&mut self) {
+    /// Removes groups and labels that nothing uses. Called periodically.
+    fn review_labels(&mut self) {
         self.follow_routes(RoutingChange::Reviewed);
-        let pinned = self.pinned_labels();
-        self.brain.fabric.review(&context!(self), pinned);
+        self.brain.fabric.handle_change(&mut context!(self), FabricChange::Reviewed);
         self.drain_fabric();
-    }
-
-    /// The labels that are used by something other than a single stream.
-    fn pinned_labels(&self) -> BTreeSet<Label> {
-        let assigned = self.brain.reservations.assignments().iter().flat_map(|it| &it.paths);
-        let both = assigned.flat_map(|path| [path.clone(), path.reversed()]);
-        let set_aside = both.filter_map(|path| self.brain.fabric.labels().of(&path));
-        set_aside.chain(self.brain.routing.labels()).chain(self.brain.spray.labels()).collect()
     }
 
     /// Learns a host's addresses and port. Returns whether they were accepted.
@@ -190,7 +194,7 @@ impl Dispatch<'_> {
         while let Some(event) = self.brain.hosts.poll_event() {
             match event {
                 HostsEvent::Changed(changes) => self.follow(&changes, LinkLoss::Port),
-                HostsEvent::Found { dpid, frame } => self.resume(dpid, &frame),
+                HostsEvent::Found(HeldPacket { dpid, frame }) => self.resume(dpid, &frame),
                 HostsEvent::ForAll { from, frame } => {
                     self.brain.broadcast.flood(&mut context!(self), &self.brain.discovery, from, &frame);
                 }
@@ -259,6 +263,22 @@ impl Dispatch<'_> {
     pub(super) fn tick_discovery(&mut self) {
         self.brain.discovery.handle_timeout(&mut context!(self));
         self.drain_discovery();
+    }
+
+    /// Handles the reports of `health`. Paths follow with the graph.
+    pub(super) fn drain_health(&mut self) {
+        while let Some(event) = self.brain.health.poll_event() {
+            self.brain.has_degraded = true;
+            match event {
+                HealthEvent::Degraded { link, evidence } => {
+                    let threat = Threat::LossyLink { to: link.dst, evidence };
+                    self.brain.admission.raise(&mut context!(self), link.src, threat);
+                }
+                HealthEvent::Recovered { link, evidence } => {
+                    self.out.notice(Notice::LinkRecovered { src: link.src, dst: link.dst, evidence });
+                }
+            }
+        }
     }
 
     /// Handles the reports of `discovery`.

@@ -21,6 +21,7 @@ use crate::counters::Counters;
 use crate::discovery::Discovery;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::health::Health;
 use crate::hosts::Hosts;
 use crate::installed::InstalledState;
 use crate::measurement::Measurement;
@@ -52,6 +53,7 @@ pub struct Brain {
     hosts: Hosts,
     broadcast: BroadcastTree,
     measurement: Measurement,
+    health: Health,
     installed: InstalledState,
     protections: Protections,
     /// See [`RuleWriter::spare`](crate::writer::RuleWriter).
@@ -72,6 +74,8 @@ pub struct Brain {
     has_losses: bool,
     /// Whether links were added that are not in the graph yet.
     has_growth: bool,
+    /// Whether links are degraded, or work again, that are not so in the graph yet.
+    has_degraded: bool,
     /// The version of the topology's structure that labels, routes and streams reflect.
     followed: u64,
     admission: Admission,
@@ -101,6 +105,7 @@ impl Brain {
             hosts: Hosts::default(),
             broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
+            health: Health::default(),
             installed: InstalledState::default(),
             protections: Protections::default(),
             spare: Commands::default(),
@@ -111,6 +116,7 @@ impl Brain {
             losses: Coalesced::default(),
             has_losses: false,
             has_growth: false,
+            has_degraded: false,
             followed: 0,
             admission: Admission::default(),
             requests: Requests::default(),

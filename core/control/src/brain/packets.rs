@@ -88,7 +88,7 @@ impl Dispatch<'_> {
     /// If a route should exist, the switch has lost or refused it. The packet is dropped, since it would come
     /// back again and again. The next packet to that host installs the route again.
     fn on_route_miss(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
-        if !self.brain.routing.forget(RouteKey { dst, dpid }) {
+        if !self.brain.routing.forget(&mut self.brain.fabric, RouteKey { dst, dpid }) {
             self.forward_or_look_up(dpid, dst, bytes);
         }
     }

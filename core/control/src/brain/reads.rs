@@ -16,17 +16,17 @@ use braid_topology::{Host, Port, Switch};
 use braid_types::{DatapathId, MacAddr, SwitchPort};
 
 use super::Brain;
-use crate::admission::Alarm;
+use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
-use crate::reservations::Sources;
+use crate::reservations::{Sources, has_assignment};
 use crate::routing::RouteKey;
 use crate::settings::Settings;
 use crate::streams::RuleSources;
-use crate::threat::AlarmSource;
 use crate::view::{
-    EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView, link_view,
+    DegradedView, EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView,
+    link_view,
 };
 
 impl Brain {
@@ -64,7 +64,7 @@ impl Brain {
             hosts: self.topology.host_count() as u64,
             transfers: self.transfers.transfer_count() as u64,
             streams: self.transfers.len() as u64,
-            labels: self.fabric.labels().len() as u64,
+            labels: self.fabric.label_count() as u64,
             routes: self.routing.len() as u64,
         }
     }
@@ -129,7 +129,10 @@ impl Brain {
     /// The links after the one that leaves this port.
     pub fn links_after(&self, src: Option<SwitchPort>) -> impl Iterator<Item = LinkView> {
         let links = self.topology.links_after(src);
-        links.map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
+        links.map(|(link, state)| LinkView {
+            degraded: self.health.degraded(&link).map(DegradedView::from),
+            ..link_view(&link, state, &self.measurement.of(&link))
+        })
     }
 
     /// Whether a link leaves this port.
@@ -179,13 +182,18 @@ impl Brain {
     }
 
     /// The alarms after this kind from this source.
-    pub fn alarms_after(&self, alarm: Option<(AlarmSource, &'static str)>) -> impl Iterator<Item = Alarm> {
+    pub fn alarms_after(&self, alarm: Option<AlarmKey>) -> impl Iterator<Item = Alarm> {
         self.admission.alarms_after(alarm)
     }
 
     /// The assignments after this one.
     pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
         self.reservations.views_after(self.sources(), id)
+    }
+
+    /// Whether there is such an assignment.
+    pub fn has_assignment(&self, id: AssignmentId) -> bool {
+        has_assignment(&self.reservations, id)
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {

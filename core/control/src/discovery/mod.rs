@@ -181,7 +181,7 @@ impl Discovery {
             return;
         }
         if cx.topology.link_at(dst).is_some_and(|link| link.dst != src) {
-            self.unlink(cx, dst, LinkLoss::Recabled);
+            self.unlink(cx, dst, LinkLoss::Rewired);
         }
         self.set_role(cx, src, Role::Link);
         self.set_role(cx, dst, Role::Link);
@@ -190,7 +190,7 @@ impl Discovery {
         }
         let state = LinkState::of_capacity(measurement.link_capacity(cx.settings, cx.topology, &link));
         if let Ok(changes) = cx.topology.add_link(link, state) {
-            self.change(cx, changes, LinkLoss::Recabled);
+            self.change(cx, changes, LinkLoss::Rewired);
         }
     }
 
@@ -201,7 +201,7 @@ impl Discovery {
     }
 
     fn change(&mut self, cx: &mut Context<'_>, changes: Vec<Change>, why: LinkLoss) {
-        if why != LinkLoss::Recabled {
+        if why != LinkLoss::Rewired {
             for change in &changes {
                 if let Change::LinkRemoved { link } = change {
                     self.damping.note_loss(cx, link);

@@ -20,7 +20,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::event::SwitchPorts;
 use crate::label::Label;
-use crate::pipeline::{Exit, ProtectedPort, Rule, can_be_protected};
+use crate::pipeline::{BypassEntry, Exit, ProtectedPort, Rule, can_be_protected};
 use crate::writer::RuleWriter;
 
 /// The bypasses, and the protected ports that use them.
@@ -154,7 +154,7 @@ impl Bypasses {
         for at in ports(cx) {
             let known = cx.out.protections.known_entry(at);
             let wanted = cx.topology.link_at(at).and_then(|link| bypass_path(cx.paths.graph(), &link));
-            let (Some((label, _)), Some(path)) = (known, wanted) else { continue };
+            let (Some(BypassEntry { label, .. }), Some(path)) = (known, wanted) else { continue };
             let bypass = Bypass { label, path, unconfirmed: SmallVec::new(), since: cx.now };
             let rules: Vec<_> = rules(label, &bypass.path).collect();
             let is_there = rules.iter().all(|(dpid, rule)| cx.out.installed.get(*dpid, rule) == Some(rule));
@@ -246,9 +246,9 @@ impl Bypasses {
 }
 
 impl Bypass {
-    /// The label and first port of the bypass, for protected ports.
-    fn entry(&self) -> Option<(Label, PortNo)> {
-        Some((self.label, self.path.links().first()?.src.port))
+    /// How protected ports lead to the bypass.
+    fn entry(&self) -> Option<BypassEntry> {
+        Some(BypassEntry { label: self.label, port: self.path.links().first()?.src.port })
     }
 }
 

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::groups::{LabelGroups, middle};
 use super::is_whole;
+use super::leases::LeaseCounts;
 use super::retirement::LabelState;
 use crate::barrier::{Barrier, BarrierTokens};
 use crate::label::Label;
@@ -17,9 +18,11 @@ use crate::pipeline::{Exit, Hop};
 
 /// The labels in use, by path and by number.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
     pub(super) entries: Index<Label, Entry>,
+    /// What each new stream asks of its labels, apart from the rest: small enough for the processor's cache.
+    pub(super) usage: Index<Label, Usage>,
     /// Labels without leases, at least since the last review.
     pub(super) idle: BTreeSet<Label>,
     /// Unused labels, by the time since when they are.
@@ -34,11 +37,17 @@ pub(crate) struct Labels {
 /// The mask of numbers of labels outside groups.
 const PLAIN_LABELS: u32 = u32::MAX >> 1;
 
+/// How a label is used. It may be leased without being installed.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    pub(super) leases: LeaseCounts,
+    /// Whether it is installed, and all switches have confirmed it.
+    is_confirmed: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Entry {
     path: Path,
-    /// The number of stream directions that use it.
-    pub(super) leases: u32,
     /// The unanswered barriers of its rules.
     unconfirmed: SmallVec<[Barrier; 4]>,
     /// The barrier after which no packet enters.
@@ -58,23 +67,18 @@ pub(super) enum Confirmed {
 
 impl Labels {
     /// The number of labels in use.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// The label of `path`, if it is in use, confirmed or not.
-    pub(crate) fn of(&self, path: &Path) -> Option<Label> {
+    pub(super) fn of(&self, path: &Path) -> Option<Label> {
         self.by_path.get(path).copied()
     }
 
     /// The path of a label that is in use.
-    pub(crate) fn path(&self, label: Label) -> Option<&Path> {
+    pub(super) fn path(&self, label: Label) -> Option<&Path> {
         self.entries.get(&label).map(|entry| &entry.path)
-    }
-
-    /// Whether packets may enter a label: it is in use for its path, and all links of the path are up.
-    pub(crate) fn is_open(&self, topology: &Topology, label: Label) -> bool {
-        self.path(label).is_some_and(|path| self.of(path).is_some() && is_whole(topology, path))
     }
 
     /// Makes new labels use numbers above `label`, by `gap` if it is the highest so far.
@@ -115,6 +119,11 @@ impl Labels {
         true
     }
 
+    /// Whether all switches have confirmed the label.
+    pub(super) fn is_confirmed(&self, label: Label) -> bool {
+        self.usage.get(&label).is_some_and(|usage| usage.is_confirmed)
+    }
+
     /// When all switches had confirmed the label; `None` if one has not.
     pub(super) fn confirmed_at(&self, label: Label) -> Option<Time> {
         let entry = self.entries.get(&label).filter(|entry| entry.unconfirmed.is_empty())?;
@@ -132,9 +141,10 @@ impl Labels {
 
     fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
         self.groups.enter(label, path);
+        self.usage.entry(label).or_default().is_confirmed = unconfirmed.is_empty();
         let (path, life) = (path.clone(), LabelState::Used);
         let (installed_at, confirmed_at) = (now, now);
-        let entry = Entry { path, leases: 0, unconfirmed, leaving: None, installed_at, confirmed_at, life };
+        let entry = Entry { path, unconfirmed, leaving: None, installed_at, confirmed_at, life };
         self.entries.insert(label, entry);
         self.idle.insert(label);
     }
@@ -157,7 +167,11 @@ impl Labels {
         }
         entry.unconfirmed.retain(|barrier| *barrier != answered);
         entry.confirmed_at = now;
-        entry.unconfirmed.is_empty().then_some(Confirmed::Ready(label))
+        if !entry.unconfirmed.is_empty() {
+            return None;
+        }
+        self.usage.get_mut(&label)?.is_confirmed = true;
+        Some(Confirmed::Ready(label))
     }
 
     /// When a label is removed next, if that is known.
@@ -170,6 +184,10 @@ impl Labels {
         self.close(label);
         let entry = self.entries.remove(&label)?;
         self.groups.leave(label, &entry.path);
+        match self.usage.get_mut(&label) {
+            Some(usage) if usage.leases.is_leased() => usage.is_confirmed = false,
+            _ => _ = self.usage.remove(&label),
+        }
         self.idle.remove(&label);
         self.forget_life(label, entry.life);
         Some(entry.path)
@@ -223,11 +241,11 @@ impl Labels {
         self.unused.iter().copied().collect()
     }
 
-    /// Takes the labels that no stream leases and that were not known to be unused.
+    /// Takes the labels that nothing leases and that were not known to be unused.
     pub(super) fn take_idle(&mut self) -> BTreeSet<Label> {
-        let is_idle = |label: &Label| {
-            self.entries.get(label).is_some_and(|it| it.leases == 0 && it.life == LabelState::Used)
-        };
+        let is_used = |label: &Label| self.entries.get(label).is_some_and(|it| it.life == LabelState::Used);
+        let is_leased = |label: &Label| self.usage.get(label).is_some_and(|usage| usage.leases.is_leased());
+        let is_idle = |label: &Label| !is_leased(label) && is_used(label);
         std::mem::take(&mut self.idle).into_iter().filter(is_idle).collect()
     }
 
@@ -260,7 +278,7 @@ impl Labels {
     }
 
     /// The labels that packets may enter although links of their paths are lost. O(labels).
-    pub(crate) fn broken(&self, topology: &Topology) -> BTreeSet<Label> {
+    pub(super) fn broken(&self, topology: &Topology) -> BTreeSet<Label> {
         self.enterable(|path| !is_whole(topology, path)).into_iter().collect()
     }
 

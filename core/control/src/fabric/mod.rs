@@ -23,7 +23,7 @@ use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
 
 use crate::barrier::Barrier;
-use crate::command::{Commands, Held};
+use crate::command::{Commands, HeldPacket};
 use crate::context::Context;
 use crate::event::SwitchPorts;
 use crate::label::Label;
@@ -31,16 +31,17 @@ use crate::pipeline::{Hop, Rule};
 use bypasses::Bypasses;
 use hairpins::Hairpins;
 use labels::{Confirmed, Labels};
-use leases::Leases;
+use leases::ReservedPaths;
 use pending::Pending;
 
+pub(crate) use leases::{LabelOwner, LeaseChange, LeasedLabels};
 pub(crate) use transactions::{Hops, Owner, Replaces, Submitted, Transaction};
 
 /// Labels, transactions and bypasses.
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     labels: Labels,
-    leases: Leases,
+    reserved: ReservedPaths,
     pending: Pending,
     bypasses: Bypasses,
     hairpins: Hairpins,
@@ -53,11 +54,11 @@ pub(crate) enum FabricEvent {
     /// The labels of a transaction are confirmed.
     Ready(Owner, Commands),
     /// The path of a held packet failed: the packet needs another one.
-    Stranded(Held),
+    Stranded(HeldPacket),
     /// Labels are withdrawn. Their users must take others; then [`FabricChange::Vacated`] removes the labels.
     Withdrawn(Withdrawal),
     /// Links of these paths are down and bypassed. Their users should take other paths, without hurry.
-    Bypassed(BTreeSet<Path>),
+    Bypassed { labels: BTreeSet<Label>, paths: BTreeSet<Path> },
 }
 
 /// A change of the network that concerns labels.
@@ -75,6 +76,8 @@ pub(crate) enum FabricChange<'a> {
     Reconciled,
     /// Withdrawn labels have no users any more.
     Vacated(&'a Withdrawal),
+    /// Some time has passed: labels that nothing uses are withdrawn.
+    Reviewed,
 }
 
 /// A switch's answer to a message.
@@ -99,7 +102,10 @@ pub(crate) struct Withdrawal {
 impl Fabric {
     /// The next report, in order; stranded packets come last.
     pub(crate) fn poll_event(&mut self) -> Option<FabricEvent> {
-        self.events.pop_front().or_else(|| self.pending.next_stranded().map(FabricEvent::Stranded))
+        if let Some(event) = self.events.pop_front() {
+            return Some(event);
+        }
+        self.pending.next_stranded().map(FabricEvent::Stranded)
     }
 
     /// When [`Self::handle_timeout`] has work next, if that is known. O(1), since it is read after every
@@ -108,9 +114,14 @@ impl Fabric {
         self.labels.wake_at().into_iter().chain(self.pending.next_due()).min()
     }
 
-    /// The labels in use.
-    pub(crate) const fn labels(&self) -> &Labels {
-        &self.labels
+    /// The number of labels in use.
+    pub(crate) fn label_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The path of a label in use.
+    pub(crate) fn path_of(&self, label: Label) -> Option<&Path> {
+        self.labels.path(label)
     }
 
     /// The first hop of `path`, if it has a label.
@@ -145,6 +156,7 @@ impl Fabric {
             FabricChange::Settled => self.bypasses.reconcile(cx),
             FabricChange::Reconciled => self.labels.groups.end_reconciliation(),
             FabricChange::Vacated(withdrawal) => self.complete(cx, withdrawal),
+            FabricChange::Reviewed => self.review(cx),
         }
     }
 

@@ -7,7 +7,7 @@ use braid_types::Time;
 use smallvec::SmallVec;
 
 use super::transactions::Owner;
-use crate::command::{Commands, Held};
+use crate::command::{Commands, HeldPacket};
 use crate::label::Label;
 
 /// The pending transactions by label and by due time, so that lookups do not depend on their number.
@@ -20,7 +20,7 @@ pub(super) struct Pending {
     by_label: BTreeMap<Label, Vec<u64>>,
     due: BTreeSet<(Time, u64)>,
     /// Packets of dropped transactions, which need another path.
-    stranded: VecDeque<Held>,
+    stranded: VecDeque<HeldPacket>,
     last: u64,
 }
 
@@ -32,7 +32,11 @@ struct Waiting {
 }
 
 /// Commands and their owner.
-type Owned = (Owner, Commands);
+#[derive(Debug)]
+pub(super) struct Owned {
+    pub(super) owner: Owner,
+    pub(super) commands: Commands,
+}
 
 impl Pending {
     /// The number of pending transactions.
@@ -75,12 +79,12 @@ impl Pending {
     pub(super) fn drop_those_for(&mut self, label: Label) {
         for number in self.by_label.remove(&label).unwrap_or_default() {
             let dropped = self.transactions.remove(&number);
-            self.stranded.extend(dropped.iter().flat_map(|waiting| waiting.owned.1.held()));
+            self.stranded.extend(dropped.iter().flat_map(|waiting| waiting.owned.commands.held()));
         }
     }
 
     /// Takes a packet of a dropped transaction.
-    pub(super) fn next_stranded(&mut self) -> Option<Held> {
+    pub(super) fn next_stranded(&mut self) -> Option<HeldPacket> {
         self.stranded.pop_front()
     }
 
@@ -99,9 +103,10 @@ impl Pending {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The labels that transactions wait for.
-    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        self.transactions.values().flat_map(|waiting| waiting.labels.iter().copied())
+    /// Whether a transaction waits for a label.
+    pub(super) fn needs(&self, label: Label) -> bool {
+        let mut numbers = self.by_label.get(&label).into_iter().flatten();
+        numbers.any(|number| self.transactions.get(number).is_some_and(|it| it.labels.contains(&label)))
     }
 }
 
@@ -118,12 +123,12 @@ mod tests {
         pending.for_labels(
             smallvec![Label(1), Label(2)],
             Duration::ZERO,
-            (Owner::Routing, Commands::default()),
+            Owned { owner: Owner::Routing, commands: Commands::default() },
         );
         pending.for_labels(
             smallvec![Label(2), Label(2)],
             Duration::from_millis(5),
-            (Owner::Streams, Commands::default()),
+            Owned { owner: Owner::Streams, commands: Commands::default() },
         );
         pending
     }
@@ -147,12 +152,19 @@ mod tests {
         let mut transaction = Commands::default();
         transaction.send(braid_types::DatapathId(3), crate::Target::Pipeline, b"SYN");
         transaction.send(braid_types::DatapathId(3), crate::Target::Controller, b"probe");
-        pending.for_labels(smallvec![Label(3), Label(4)], Duration::ZERO, (Owner::Streams, transaction));
+        pending.for_labels(
+            smallvec![Label(3), Label(4)],
+            Duration::ZERO,
+            Owned { owner: Owner::Streams, commands: transaction },
+        );
         pending.drop_those_for(Label(1));
         assert_eq!(pending.next_stranded(), None);
         pending.drop_those_for(Label(4));
         pending.drop_those_for(Label(3));
-        assert_eq!(pending.next_stranded(), Some((braid_types::DatapathId(3), b"SYN".to_vec())));
+        assert_eq!(
+            pending.next_stranded(),
+            Some(HeldPacket { dpid: braid_types::DatapathId(3), frame: b"SYN".to_vec() })
+        );
         assert_eq!(pending.next_stranded(), None);
     }
 
@@ -160,7 +172,7 @@ mod tests {
     fn what_waits_for_a_label_that_goes_is_dropped_and_nothing_else() {
         let mut pending = pending();
         pending.drop_those_for(Label(1));
-        assert_eq!(pending.labels().collect::<Vec<_>>(), [Label(2)]);
+        assert!(pending.needs(Label(2)) && !pending.needs(Label(1)));
         pending.confirm(NOW, Label(2));
         assert_eq!(pending.take_due(Time::from_millis(9)).len(), 1);
     }
@@ -173,10 +185,10 @@ mod tests {
             for _ in 0..packets {
                 transaction.send(braid_types::DatapathId(1), crate::Target::Pipeline, &[]);
             }
-            pending.until(Time::from_millis(at), (Owner::Streams, transaction));
+            pending.until(Time::from_millis(at), Owned { owner: Owner::Streams, commands: transaction });
         }
         let order: Vec<_> =
-            pending.take_due(Time::from_millis(9)).iter().map(|(_, commands)| commands.len()).collect();
+            pending.take_due(Time::from_millis(9)).iter().map(|owned| owned.commands.len()).collect();
         assert_eq!(order, [1, 2, 3]);
     }
 }

@@ -31,11 +31,10 @@ pub(super) enum LabelState {
 }
 
 impl Fabric {
-    /// Finds labels without leases, pins or pending transactions. Called periodically.
-    pub(crate) fn review(&mut self, cx: &Context<'_>, mut pinned: BTreeSet<Label>) {
-        pinned.extend(self.pending.labels());
+    /// Withdraws labels that nothing has leased or needed for long. Called periodically.
+    pub(super) fn review(&mut self, cx: &Context<'_>) {
         for label in self.labels.take_idle() {
-            match pinned.contains(&label) {
+            match self.is_needed(label) {
                 true => _ = self.labels.idle.insert(label),
                 false => self.labels.set_life(label, LabelState::Unused(cx.now)),
             }
@@ -46,7 +45,7 @@ impl Fabric {
         let mut leaving = BTreeSet::new();
         for (since, label) in self.labels.unused() {
             let unused_for = cx.now.since(since);
-            if pinned.contains(&label) {
+            if self.is_needed(label) {
                 self.labels.set_life(label, LabelState::Used);
                 self.labels.idle.insert(label);
             } else if unused_for >= linger || unused_for >= leave && self.is_broken(cx, label) {

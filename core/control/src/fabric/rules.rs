@@ -72,7 +72,8 @@ impl Fabric {
         let (bypassed, useless): (BTreeSet<_>, BTreeSet<_>) = broken.into_iter().partition(is_bypassed);
         self.withdraw(useless, false);
         if !bypassed.is_empty() {
-            self.events.push_back(FabricEvent::Bypassed(self.labels.paths(&bypassed)));
+            let paths = self.labels.paths(&bypassed);
+            self.events.push_back(FabricEvent::Bypassed { labels: bypassed, paths });
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use braid_types::Time;
 use smallvec::SmallVec;
 
+use super::pending::Owned;
 use super::{Fabric, FabricEvent};
 use crate::command::Commands;
 use crate::context::Context;
@@ -76,14 +77,16 @@ impl Fabric {
     /// Holds a transaction until every path that it needs is confirmed.
     pub(crate) fn submit(&mut self, cx: &mut Context<'_>, transaction: Transaction<'_>) -> Submitted {
         let Transaction { owner, hops, commands, replaces } = transaction;
-        let grace = match replaces {
-            Replaces::Nothing => Duration::ZERO,
-            Replaces::Working => cx.settings.barrier_grace,
+        let labels = hops.iter().map(|hop| hop.label);
+        let labels: SmallVec<[Label; 2]> = labels.filter(|label| !self.labels.is_confirmed(*label)).collect();
+        let (grace, due) = match replaces {
+            Replaces::Nothing => (Duration::ZERO, None),
+            Replaces::Working => {
+                let grace = cx.settings.barrier_grace;
+                let confirmed_at = hops.iter().filter_map(|hop| self.labels.confirmed_at(hop.label)).max();
+                (grace, confirmed_at.map(|at| at + grace))
+            }
         };
-        let confirmed_at = |hop: &Hop| self.labels.confirmed_at(hop.label);
-        let labels: SmallVec<[Label; 2]> =
-            hops.iter().filter(|hop| confirmed_at(hop).is_none()).map(|hop| hop.label).collect();
-        let due = hops.iter().filter_map(confirmed_at).max().map(|at| at + grace);
         if labels.is_empty() && due.is_none_or(|at| at <= cx.now) {
             return Submitted::Ready(commands);
         }
@@ -92,8 +95,8 @@ impl Fabric {
             return Submitted::Full(commands);
         }
         match due.filter(|_| labels.is_empty()) {
-            Some(due) => self.pending.until(due, (owner, commands)),
-            None => self.pending.for_labels(labels, grace, (owner, commands)),
+            Some(due) => self.pending.until(due, Owned { owner, commands }),
+            None => self.pending.for_labels(labels, grace, Owned { owner, commands }),
         }
         Submitted::Waits
     }
@@ -101,7 +104,7 @@ impl Fabric {
     /// Reports the due transactions as ready.
     pub(super) fn commit_due(&mut self, now: Time) {
         let due = self.pending.take_due(now);
-        self.events.extend(due.into_iter().map(|(owner, commands)| FabricEvent::Ready(owner, commands)));
+        self.events.extend(due.into_iter().map(|it| FabricEvent::Ready(it.owner, it.commands)));
     }
 
     /// Drops the transactions that wait for a label, but keeps their packets.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Time};
 
 use super::{HostDeps, Hosts, host_ports, neighbors};
-use crate::command::Held;
+use crate::command::HeldPacket;
 use crate::context::Context;
 use crate::notice::Notice;
 
@@ -17,7 +17,7 @@ pub(super) struct Lookups(BTreeMap<IpAddr, Lookup>);
 #[derive(Debug)]
 struct Lookup {
     asked_at: Time,
-    held: Vec<Held>,
+    held: Vec<HeldPacket>,
 }
 
 impl Lookups {
@@ -27,7 +27,7 @@ impl Lookups {
     }
 
     /// Ends the lookup of an address that was seen; returns the held packets.
-    pub(super) fn finish(&mut self, found: IpAddr) -> Vec<Held> {
+    pub(super) fn finish(&mut self, found: IpAddr) -> Vec<HeldPacket> {
         self.0.remove(&found).map(|lookup| lookup.held).unwrap_or_default()
     }
 
@@ -57,7 +57,7 @@ impl Hosts {
         }
         let has_room = |lookup: &&mut Lookup| lookup.held.len() < deps.cx.settings.max_held;
         if let Some(lookup) = lookups.get_mut(&target).filter(has_room) {
-            lookup.held.push((dpid, frame.to_vec()));
+            lookup.held.push(HeldPacket { dpid, frame: frame.to_vec() });
         }
     }
 }

@@ -13,6 +13,7 @@ use braid_topology::{Change, Host};
 use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 
 use crate::admission::Admission;
+use crate::command::HeldPacket;
 use crate::context::Context;
 use crate::discovery::Discovery;
 use crate::notice::Notice;
@@ -45,12 +46,7 @@ pub(crate) enum HostsEvent {
     /// Hosts or addresses were added, moved or removed.
     Changed(Vec<Change>),
     /// The destination of a held packet is known. The packet continues as if it had just arrived.
-    Found {
-        /// The switch where it entered.
-        dpid: DatapathId,
-        /// The packet.
-        frame: Vec<u8>,
-    },
+    Found(HeldPacket),
     /// A packet is for all hosts, except at the port where it entered.
     ForAll {
         /// The port.
@@ -181,7 +177,7 @@ impl Hosts {
             }
         }
         let found = ip.map(|ip| self.lookups.finish(ip)).unwrap_or_default();
-        self.events.extend(found.into_iter().map(|(dpid, frame)| HostsEvent::Found { dpid, frame }));
+        self.events.extend(found.into_iter().map(HostsEvent::Found));
         true
     }
 

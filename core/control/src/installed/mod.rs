@@ -243,8 +243,8 @@ pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
         Rule::Stream { id, .. } => Some(*id),
         _ => None,
     };
-    let labels = [true, false].map(|in_trunk| {
-        rules.iter().filter_map(label_of).filter(|label| label.group().is_some() == in_trunk).max()
+    let labels = [true, false].map(|in_group| {
+        rules.iter().filter_map(label_of).filter(|label| label.group().is_some() == in_group).max()
     });
     (labels, rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
 }

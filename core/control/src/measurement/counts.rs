@@ -9,8 +9,11 @@ use crate::port_counters::PortCounters;
 
 /// Readings closer together give no rate.
 const MIN_COUNTER_INTERVAL: Duration = Duration::from_millis(100);
-/// Packet readings that are kept.
-const MAX_HISTORY: usize = 16;
+/// Packet readings that are kept,
+const MIN_HISTORY: usize = 16;
+/// and up to this many of the latest time, as counters may be read more often for a while.
+const MAX_HISTORY: usize = 96;
+const HISTORY_TIME: Duration = Duration::from_secs(16);
 
 /// Totals of a port since its first reading. Restarted counters do not reset them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -114,7 +117,9 @@ impl Totals {
 impl History {
     fn push(&mut self, at: Time, packets: Option<u64>) {
         let Some(packets) = packets else { return };
-        if self.0.len() >= MAX_HISTORY {
+        let is_old = |count: &Count| at.since(count.at) > HISTORY_TIME;
+        while self.0.len() >= MAX_HISTORY || self.0.len() >= MIN_HISTORY && self.0.front().is_some_and(is_old)
+        {
             self.0.pop_front();
         }
         self.0.push_back(Count { at, packets });

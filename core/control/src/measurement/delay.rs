@@ -21,6 +21,8 @@ use super::window::Window;
 
 /// Samples in the median that counts as current.
 const CURRENT_SAMPLES: usize = 5;
+/// Samples in the least that counts as the latest.
+const LATEST_SAMPLES: usize = 2;
 /// The period of the reported quantiles.
 const JITTER_WINDOW: Duration = Duration::from_secs(60);
 /// The fewest discovery frames for a delay: the first ones meet switches that are being set up.
@@ -44,6 +46,8 @@ pub(crate) struct DelayReading {
     pub(crate) base: Duration,
     /// Now; never less than `base`.
     pub(crate) current: Duration,
+    /// That of the faster one of the last two frames.
+    pub(crate) latest: Duration,
     /// The median of the last minute.
     pub(crate) p50: Duration,
     /// The 99th percentile of the last minute.
@@ -113,8 +117,9 @@ impl DelayMeter {
         }
         let base = self.trips.least()?.saturating_sub(src.least + dst.least);
         let current = self.trips.median(CURRENT_SAMPLES)?.saturating_sub(src.median + dst.median);
+        let latest = self.trips.least_of(LATEST_SAMPLES)?.saturating_sub(src.median + dst.median);
         let [p50, p99] = [0.5, 0.99].map(|share| self.link_delays.quantile(share).unwrap_or(current));
-        Some(DelayReading { base, current: current.max(base), p50, p99, at })
+        Some(DelayReading { base, current: current.max(base), latest, p50, p99, at })
     }
 }
 

@@ -61,6 +61,17 @@ struct SwitchMeter {
     next_frame: Time,
     /// When its counters were requested, until they arrive.
     asked_at: Option<Time>,
+    /// When the first of the latest requests for counters was sent that may have been answered last.
+    asked_since: Time,
+}
+
+/// The time in which a switch has read its counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ReadPeriod {
+    /// When they were requested.
+    pub(crate) since: Time,
+    /// When they arrived.
+    pub(crate) until: Time,
 }
 
 #[derive(Debug, Default)]
@@ -87,6 +98,16 @@ pub(crate) struct LinkReading {
     pub(crate) dropped: u64,
     /// Packets with errors at either port.
     pub(crate) errors: u64,
+}
+
+impl SwitchMeter {
+    fn ask(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
+        if self.asked_at.is_none() {
+            self.asked_since = cx.now;
+        }
+        self.asked_at = Some(cx.now);
+        cx.out.push(Command::ReadPorts { dpid });
+    }
 }
 
 impl Measurement {
@@ -118,23 +139,36 @@ impl Measurement {
         self.links.entry(link).or_default().delay.note(cx.now, sent_at, ends, window);
     }
 
-    /// A switch has sent port counters, or a part of them.
+    /// A switch has sent port counters, or a part of them. Returns when it has read them, if that is known.
     pub(crate) fn handle_port_counters(
         &mut self,
         cx: &Context<'_>,
         dpid: DatapathId,
         ports: &[PortCounters],
-    ) {
+    ) -> Option<ReadPeriod> {
         let at = self.done_at(cx.now, dpid);
-        if let Some(switch) = self.switches.get_mut(&dpid) {
+        let switch = self.switches.get_mut(&dpid);
+        let period = switch.map(|switch| {
             switch.asked_at = None;
-        }
+            ReadPeriod { since: switch.asked_since, until: cx.now }
+        });
         for counters in ports {
             let port = SwitchPort::new(dpid, counters.port);
             if cx.topology.port(port).is_some() {
                 let meter = self.ports.entry(port).or_default();
                 meter.note(at, counters, cx.settings.measurement.smoothing);
             }
+        }
+        period
+    }
+
+    /// Requests the counters of a switch between the usual readings, unless it has not answered yet.
+    pub(crate) fn request_counters(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
+        let is_known = cx.topology.switch(dpid).is_some();
+        if let Some(switch) =
+            self.switches.get_mut(&dpid).filter(|switch| is_known && switch.asked_at.is_none())
+        {
+            switch.ask(cx, dpid);
         }
     }
 
@@ -212,11 +246,11 @@ impl Measurement {
 
     /// Reads all switches at the same time, so that counts of both ends of a link are comparable.
     fn read_ports(&mut self, cx: &mut Context<'_>) {
-        for switch in cx.topology.switches() {
-            let meter = self.switches.entry(switch.dpid()).or_default();
+        let switches: Vec<_> = cx.topology.switches().map(braid_topology::Switch::dpid).collect();
+        for dpid in switches {
+            let meter = self.switches.entry(dpid).or_default();
             if meter.asked_at.is_none_or(|at| cx.now.since(at) >= REPLY_TIMEOUT) {
-                meter.asked_at = Some(cx.now);
-                cx.out.push(Command::ReadPorts { dpid: switch.dpid() });
+                meter.ask(cx, dpid);
             }
         }
     }

@@ -37,6 +37,7 @@ impl LinkReading {
             capacity: known.capacity,
             delay: self.delay.map(|reading| reading.base).or(known.delay),
             load: self.load.map_or(known.load, |reading| reading.load),
+            degradation: known.degradation,
         }
     }
 }

@@ -30,6 +30,11 @@ impl Window {
         self.0.iter().map(|(_, sample)| *sample).min()
     }
 
+    /// The least of the `count` latest samples.
+    pub(super) fn least_of(&self, count: usize) -> Option<Duration> {
+        self.0.iter().rev().take(count).map(|(_, sample)| *sample).min()
+    }
+
     /// The quantile for `share`, from 0 to 1.
     pub(super) fn quantile(&self, share: f64) -> Option<Duration> {
         let mut samples: Vec<_> = self.0.iter().map(|(_, sample)| *sample).collect();

@@ -7,7 +7,7 @@ use braid_openflow::{
 use braid_types::PortNo;
 
 use super::flow::set_eth_src;
-use super::hop::ProtectedPort;
+use super::hop::{BypassEntry, ProtectedPort};
 use crate::label::Label;
 
 /// The highest port number in a group id: 16 bits, with group ids below the reserved ones.
@@ -41,14 +41,14 @@ pub(super) fn encode_protected_port(
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     let straight = [Action::output(protected.port)];
-    let round = protected.bypass.map(|(label, port)| {
+    let round = protected.bypass.map(|BypassEntry { label, port }| {
         // Output to the ingress port requires IN_PORT.
         let port = if port == protected.from { PortNo::IN_PORT } else { port };
         [set_eth_src(label.bypass_mac()), Action::output(port)]
     });
     let watching = |port, actions| Bucket { watch_port: port, ..Bucket::new(actions) };
     let mut buckets = vec![watching(protected.port, &straight)];
-    if let (Some(actions), Some((_, port))) = (&round, protected.bypass) {
+    if let (Some(actions), Some(BypassEntry { port, .. })) = (&round, protected.bypass) {
         buckets.push(watching(port, actions));
     }
     let group_id = protection_group_id(protected.port, protected.from);
@@ -68,7 +68,11 @@ pub fn decode_protected_port(group: &GroupDesc<'_>) -> Option<ProtectedPort> {
     let Some(second) = second else { return Some(ProtectedPort { port, from, bypass: None }) };
     let wanted = if second.watch_port == from { PortNo::IN_PORT } else { second.watch_port };
     let (label, rest) = bypass(&second)?;
-    (rest == wanted).then_some(ProtectedPort { port, from, bypass: Some((label, second.watch_port)) })
+    (rest == wanted).then_some(ProtectedPort {
+        port,
+        from,
+        bypass: Some(BypassEntry { label, port: second.watch_port }),
+    })
 }
 
 /// The output ports of a bucket; `ANY` for other actions.
@@ -109,8 +113,10 @@ mod tests {
     fn protected() -> impl Strategy<Value = ProtectedPort> {
         let bypass = prop::option::of((any::<u32>(), 1..=MAX_PORT));
         (1..=MAX_PORT, 0..=MAX_PORT, bypass, any::<bool>()).prop_map(|(port, from, bypass, back)| {
-            let way =
-                |(label, port)| (Label(label), if back && from > 0 { PortNo(from) } else { PortNo(port) });
+            let way = |(label, port)| BypassEntry {
+                label: Label(label),
+                port: if back && from > 0 { PortNo(from) } else { PortNo(port) },
+            };
             ProtectedPort { port: PortNo(port), from: PortNo(from), bypass: bypass.map(way) }
         })
     }
@@ -131,9 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn a_detour_that_begins_where_packets_come_from_sends_them_back() {
-        let protected =
-            ProtectedPort { port: PortNo(3), from: PortNo(2), bypass: Some((Label(7), PortNo(2))) };
+    fn a_bypass_that_begins_where_packets_come_from_sends_them_back() {
+        let protected = ProtectedPort {
+            port: PortNo(3),
+            from: PortNo(2),
+            bypass: Some(BypassEntry { label: Label(7), port: PortNo(2) }),
+        };
         described(&protected, |group| {
             let ports: Vec<_> =
                 group.buckets.iter().map(|bucket| (bucket.watch_port, outputs(&bucket))).collect();

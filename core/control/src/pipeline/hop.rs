@@ -50,8 +50,25 @@ pub struct ProtectedPort {
     pub port: PortNo,
     /// The ingress port of the packets; 0 for hosts' packets.
     pub from: PortNo,
-    /// The bypass and its first port, if there is one.
-    pub bypass: Option<(Label, PortNo)>,
+    /// Its bypass, if there is one.
+    pub bypass: Option<BypassEntry>,
+}
+
+/// How packets enter a bypass.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct BypassEntry {
+    /// The label of the bypass.
+    pub label: Label,
+    /// Its first port.
+    pub port: PortNo,
+}
+
+/// A port that must be protected for packets from another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Protection {
+    pub(crate) port: PortNo,
+    /// The ingress port; 0 for hosts' packets.
+    pub(crate) from: PortNo,
 }
 
 impl Hop {
@@ -73,10 +90,10 @@ impl Hop {
         self.label.is_group() && matches!(self.exit, Exit::Protected { from } if from.0 != 0)
     }
 
-    /// The port that must be protected for it, and the ingress port.
-    pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
+    /// The port that must be protected for it.
+    pub(crate) const fn protected(&self) -> Option<Protection> {
         match self.exit {
-            Exit::Protected { from } => Some((self.port, from)),
+            Exit::Protected { from } => Some(Protection { port: self.port, from }),
             Exit::Plain | Exit::Sprayed { .. } | Exit::Balanced { .. } => None,
         }
     }

@@ -6,7 +6,7 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
-use super::hop::Hop;
+use super::hop::{Hop, Protection};
 use super::punt_class::{NeighborTraffic, PuntClass};
 use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
@@ -372,8 +372,8 @@ impl Rule {
 pub struct MatchKey(Rule);
 
 impl Rule {
-    /// The port that must be protected for this rule, and the ingress port.
-    pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
+    /// The port that must be protected for this rule.
+    pub(crate) const fn protected(&self) -> Option<Protection> {
         match *self {
             Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => hop.protected(),
             _ => None,

@@ -16,8 +16,7 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::requests::RequestDeps;
 use crate::role::Role;
-use crate::routing::RouteKey;
-use crate::routing::{BroadcastTree, NextHop, RoutingChange};
+use crate::routing::{BroadcastTree, GroupKey, NextHop, RouteKey, RoutingChange};
 use crate::streams::{NetworkChange, switches_of};
 
 /// Stream numbers left free above the installed ones, since switches that join later may use them.
@@ -92,7 +91,7 @@ impl Reconciliation<'_> {
         for (label, at) in self.on.deps.fabric.reconcile(&mut self.on.deps.cx) {
             self.reconcile_users(label, at);
         }
-        for (dpid, group) in self.on.deps.routing.reconcile_groups(self.on.deps.fabric) {
+        for GroupKey { dpid, group } in self.on.deps.routing.reconcile_groups(self.on.deps.fabric) {
             let leads_to = |rule: &Rule| first_hop(rule) == Some(Hop::balanced(group));
             for rule in self.installed().of(dpid, leads_to) {
                 self.reconcile_route(dpid, rule);
@@ -115,7 +114,7 @@ impl Reconciliation<'_> {
             && let Some(way) =
                 NextHop::of(&rule).filter(|_| self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none())
         {
-            self.on.deps.routing.load(RouteKey { dst, dpid }, way);
+            self.on.deps.routing.load(self.on.deps.fabric, RouteKey { dst, dpid }, way);
             self.on.deps.cx.out.add(dpid, rule);
         }
     }
@@ -139,9 +138,10 @@ impl Reconciliation<'_> {
     /// The reconciled path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.on.deps.fabric.labels().path(label)?;
+        let path = self.on.deps.fabric.path_of(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
-        (begins && self.on.deps.fabric.labels().of(path) == Some(label)).then(|| path.clone())
+        let is_open = self.on.deps.fabric.hop(path).is_some_and(|hop| hop.label == label);
+        (begins && is_open).then(|| path.clone())
     }
 
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
@@ -216,7 +216,7 @@ impl Reconciliation<'_> {
         self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Settled);
         self.remove_unwanted();
         self.on.deps.cx.out.notice(Notice::Reconciled {
-            labels: self.on.deps.fabric.labels().len(),
+            labels: self.on.deps.fabric.label_count(),
             streams: self.on.deps.transfers.len(),
         });
     }
@@ -228,7 +228,7 @@ impl Reconciliation<'_> {
             if self.topology().host_with_address(dst).is_some()
                 && self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none()
             {
-                self.on.deps.routing.load(RouteKey { dst, dpid }, way);
+                self.on.deps.routing.load(self.on.deps.fabric, RouteKey { dst, dpid }, way);
                 self.installed_mut().claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }

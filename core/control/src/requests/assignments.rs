@@ -48,7 +48,8 @@ impl Requests {
             }
             Request::Release { assignment, owner } => {
                 let (deps, owner) = (&mut on.deps, owner.as_ref());
-                let last = deps.reservations.release(&deps.cx, deps.transfers, *assignment, owner);
+                let below = ReservationDeps { fabric: deps.fabric, streams: deps.transfers };
+                let last = deps.reservations.release(&deps.cx, below, *assignment, owner);
                 last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
@@ -64,7 +65,7 @@ impl Requests {
     }
 
     fn set_paths_aside(&mut self, on: &mut RequestDeps<'_>, claim: &Claim) -> Result<Reply, Refusal> {
-        on.deps.reservations.assignments().check(claim)?;
+        on.deps.reservations.check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
         let below = ReservationDeps { fabric: on.deps.fabric, streams: on.deps.transfers };
         let id = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends)?;
@@ -149,8 +150,8 @@ impl Requests {
     pub(super) fn placed(&self, on: &RequestDeps<'_>, id: StreamId) -> Option<PlacedView> {
         let stream = on.deps.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
-        let index = assignment_of(on.deps.reservations.assignments(), stream)
-            .and_then(|assignment| path_index(assignment, path));
+        let assignment = assignment_of(on.deps.reservations, stream);
+        let index = assignment.and_then(|assignment| path_index(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use braid_steering::StreamId;
-use braid_types::{FiveTuple, Time};
+use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::{RequestDeps, Requests};
@@ -35,8 +35,26 @@ pub(crate) enum Waiter {
 struct Pending {
     waiters: SmallVec<[Waiter; 1]>,
     tuple: FiveTuple,
+    edges: [DatapathId; 2],
+    round: Round,
     unconfirmed: SmallVec<[Barrier; 2]>,
     since: Time,
+}
+
+/// What the barriers of a pending stream confirm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Round {
+    /// Its rules are in the tables.
+    Written,
+    /// Its rules have replaced what the switches remembered of earlier packets.
+    Applied,
+}
+
+impl Pending {
+    /// Whether a host sends packets of the stream as soon as it is answered.
+    fn is_for_host(&self) -> bool {
+        self.waiters.iter().any(|waiter| matches!(waiter, Waiter::Question(_)))
+    }
 }
 
 /// Waiters of one stream. Repeated requests are answered by the first reply.
@@ -102,20 +120,24 @@ impl Requests {
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
-        let unconfirmed: SmallVec<[Barrier; 2]> =
-            edges.into_iter().map(|dpid| on.deps.cx.tokens.draw(dpid)).collect();
+        let unconfirmed: SmallVec<[Barrier; 2]> = edges.map(|dpid| on.deps.cx.tokens.draw(dpid)).into();
         for Barrier { dpid, token } in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
         }
-        let waiters = SmallVec::from_elem(waiter, 1);
-        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: on.deps.cx.now });
+        let (waiters, round, since) = (SmallVec::from_elem(waiter, 1), Round::Written, on.deps.cx.now);
+        self.confirmations.insert(id, Pending { waiters, tuple, edges, round, unconfirmed, since });
         on.streams.submit(&mut on.deps, &hops, batch, Replaces::Nothing);
     }
 
     /// Handles a barrier reply; returns whether the barrier belongs to a stream.
     pub(super) fn confirm_stream(&mut self, on: &mut RequestDeps<'_>, barrier: Barrier) -> bool {
         let Some((id, done)) = self.confirmations.confirm(barrier) else { return false };
-        let Some(Pending { waiters, tuple, .. }) = done else { return true };
+        let Some(pending) = done else { return true };
+        if pending.round == Round::Written && pending.is_for_host() {
+            self.confirm_application(on, id, pending);
+            return true;
+        }
+        let Pending { waiters, tuple, .. } = pending;
         let answer = match self.placed(on, id) {
             Some(placed) => Reply::Placed(placed),
             None => Reply::Refused(Refusal::NoRoute(tuple)),
@@ -127,6 +149,17 @@ impl Requests {
             }
         }
         true
+    }
+
+    /// Waits for another barrier of each switch.
+    ///
+    /// Open vSwitch answers a barrier before it discards cached flows that older rules made, and begins to discard them
+    /// before it answers the next one.
+    fn confirm_application(&mut self, on: &mut RequestDeps<'_>, id: StreamId, pending: Pending) {
+        let unconfirmed: SmallVec<[Barrier; 2]> =
+            pending.edges.map(|dpid| on.deps.cx.tokens.draw(dpid)).into();
+        unconfirmed.iter().for_each(|barrier| on.deps.cx.out.barrier(*barrier));
+        self.confirmations.insert(id, Pending { round: Round::Applied, unconfirmed, ..pending });
     }
 
     /// Handles a stream that ended before its rules were confirmed.

@@ -42,16 +42,21 @@ impl Requests {
         self.tick_advice(on);
     }
 
-    /// Stops requests that wait for ended streams.
-    pub(crate) fn drain_streams(&mut self, on: &mut RequestDeps<'_>) {
-        while let Some(StreamEvent::Ended(id)) = on.streams.poll_event() {
-            self.stop_expecting(on, id);
-            self.stop_confirming(on, id);
-        }
+    /// Stops requests that wait for an ended stream.
+    pub(crate) fn handle_stream(&mut self, on: &mut RequestDeps<'_>, event: StreamEvent) {
+        let StreamEvent::Ended(id) = event;
+        self.stop_expecting(on, id);
+        self.stop_confirming(on, id);
     }
 
     fn end_stream(&mut self, on: &mut RequestDeps<'_>, id: StreamId) {
         on.streams.end(&mut on.deps, id);
         self.drain_streams(on);
+    }
+
+    fn drain_streams(&mut self, on: &mut RequestDeps<'_>) {
+        while let Some(event) = on.streams.poll_event() {
+            self.handle_stream(on, event);
+        }
     }
 }

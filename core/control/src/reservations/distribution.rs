@@ -79,7 +79,7 @@ impl Reservations {
         src: DatapathId,
         is_usable: impl Fn(&Path) -> bool,
     ) -> Option<(Path, usize)> {
-        let assignment = assignment_of(&self.assignments, stream)?;
+        let assignment = assignment_of(self, stream)?;
         let siblings: Vec<&Path> = on
             .streams
             .siblings(stream)

@@ -4,6 +4,7 @@ mod distribution;
 mod inference;
 mod learning;
 mod residual_load;
+mod restored;
 
 use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Owner};
 use braid_paths::Path;
@@ -12,14 +13,15 @@ use braid_topology::Topology;
 use braid_types::{SwitchPair, Time};
 
 use crate::context::Context;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, LeaseChange};
 use crate::request::AssignmentView;
 use crate::settings::Settings;
 use inference::InferredTransfers;
 use learning::Learning;
 
-pub(crate) use inference::PlainConnection;
+pub(crate) use inference::{PlainConnection, is_inferred};
 use residual_load::ResidualLoad;
+use restored::Restored;
 
 /// Assignments, the models of their paths, and the load of their streams.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub(crate) struct Reservations {
     learning: Learning,
     inferred: InferredTransfers,
     residual: ResidualLoad,
+    restored: Restored,
     sampled_at: Time,
 }
 
@@ -59,6 +62,7 @@ impl Reservations {
             learning: Learning::default(),
             inferred: InferredTransfers::default(),
             residual: ResidualLoad::default(),
+            restored: Restored::default(),
             sampled_at: Time::ZERO,
         }
     }
@@ -72,9 +76,9 @@ impl Reservations {
         self.assignments.after(id).map(move |assignment| self.view_of(on, assignment))
     }
 
-    /// The assignments in force.
-    pub(crate) const fn assignments(&self) -> &Assignments {
-        &self.assignments
+    /// Whether a claim is within the limits.
+    pub(crate) fn check(&self, claim: &Claim) -> Result<(), AssignError> {
+        self.assignments.check(claim)
     }
 
     /// Sets paths aside between two switches and opens their labels. The claim must have been checked.
@@ -105,13 +109,14 @@ impl Reservations {
     pub(crate) fn release(
         &mut self,
         cx: &Context<'_>,
-        streams: &Transfers,
+        ReservationDeps { fabric, streams }: ReservationDeps<'_>,
         id: AssignmentId,
         owner: Option<&Owner>,
     ) -> Result<AssignmentView, AssignError> {
         self.renew(cx, id, owner)?;
         let last = self.view(Sources::new(cx, streams), id)?;
-        self.assignments.end(cx.now, id, owner)?;
+        let ended = self.assignments.end(cx.now, id, owner)?;
+        fabric.handle_lease(LeaseChange::Paths { before: &ended.paths, after: &[] });
         Ok(last)
     }
 
@@ -129,8 +134,15 @@ impl Reservations {
     }
 
     /// Ends expired assignments, and learns stream models periodically. Called once a tick.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, streams: &Transfers) {
-        self.assignments.expire(cx.now);
+    pub(crate) fn handle_timeout(
+        &mut self,
+        cx: &mut Context<'_>,
+        ReservationDeps { fabric, streams }: ReservationDeps<'_>,
+    ) {
+        for ended in self.assignments.expire(cx.now) {
+            fabric.handle_lease(LeaseChange::Paths { before: &ended.paths, after: &[] });
+        }
+        self.find_paths(cx, ReservationDeps { fabric, streams });
         self.residual.tick(cx.now);
         self.inferred.retain(|id| self.assignments.get(id).is_some());
         if cx.now.since(self.sampled_at) >= cx.settings.counters_interval {
@@ -140,16 +152,25 @@ impl Reservations {
     }
 }
 
+/// Whether there is such an assignment.
+pub(crate) fn has_assignment(Reservations { assignments, .. }: &Reservations, id: AssignmentId) -> bool {
+    assignments.get(id).is_some()
+}
+
 /// The assignment that a stream belongs to, if it has not ended.
-pub(crate) fn assignment_of<'a>(assignments: &'a Assignments, stream: &Stream) -> Option<&'a Assignment> {
+pub(crate) fn assignment_of<'a>(
+    Reservations { assignments, .. }: &'a Reservations,
+    stream: &Stream,
+) -> Option<&'a Assignment> {
     match stream.opening {
         Opening::Parallel(Group::Announced(id)) => assignments.get(AssignmentId(id)),
         _ => None,
     }
 }
 
-/// Installs the labels of paths early, so that streams later need only their own rules.
+/// Installs the labels of paths early and keeps them, so that streams later need only their own rules.
 fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
+    fabric.handle_lease(LeaseChange::Paths { before: &[], after: paths });
     for path in paths {
         fabric.open(cx, path);
         fabric.open(cx, &path.reversed());
@@ -159,4 +180,12 @@ fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
 /// The index of a stream's path, in either direction, in an assignment.
 pub(crate) fn path_index(assignment: &Assignment, path: &Path) -> Option<usize> {
     assignment.paths.iter().position(|it| it == path || it.is_reverse_of(path))
+}
+
+#[cfg(test)]
+impl Reservations {
+    /// The paths of all assignments.
+    pub(crate) fn reserved(&self) -> impl Iterator<Item = &Path> {
+        self.assignments.iter().flat_map(|assignment| &assignment.paths)
+    }
 }

@@ -3,30 +3,34 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPair};
 
-use super::ecmp::EcmpGroups;
-use super::table::{Entry, NextHop, RouteKey, Routes};
-use crate::command::{Command, Commands, Target};
+use super::ecmp::{EcmpGroups, GroupKey};
+use super::next_hop::{Entry, NextHop, RouteKey};
+use super::table::Routes;
+use crate::command::{Commands, Target};
 use crate::context::Context;
 use crate::event::SwitchPorts;
-use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction};
+use crate::fabric::{Fabric, Hops, Owner, Replaces, Transaction, is_whole};
 use crate::label::Label;
 use crate::notice::Notice;
-use crate::pipeline::{EcmpGroup, Rule};
+use crate::pipeline::Rule;
 
 /// The default paths of packets outside streams. Each is a rule at one switch for one address, which leads to a label
 /// or to a group over the labels of equal-cost paths.
 #[derive(Debug, Default)]
 pub(crate) struct Routing {
-    routes: Routes,
+    pub(super) routes: Routes,
     /// Routes that were removed although their hosts still exist.
     lost: BTreeSet<RouteKey>,
-    ecmp: EcmpGroups,
+    pub(super) ecmp: EcmpGroups,
+    /// The labels over lost links that routes may still take, since the last comparison with the graph.
+    bypassed: BTreeSet<Label>,
 }
 
 /// What happens that default paths follow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum RoutingChange<'a> {
     /// A switch joins, perhaps with groups of an earlier controller.
     SwitchUp(&'a SwitchPorts),
@@ -34,6 +38,8 @@ pub(crate) enum RoutingChange<'a> {
     SwitchDown(DatapathId),
     /// Links were added or lost, or are measured otherwise.
     Graph,
+    /// Links of these labels are lost, and bypassed.
+    Bypassed(BTreeSet<Label>),
     /// Links were lost, and nothing else.
     Losses,
     /// A switch has refused the rule of a route.
@@ -50,11 +56,6 @@ impl Routing {
         self.routes.len()
     }
 
-    /// The labels of installed and pending routes, in no order.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
-        self.routes.labels().chain(self.ecmp.labels())
-    }
-
     /// The wanted rule of a route; `None` if there is none.
     pub(crate) fn rule(&self, RouteKey { dst, dpid }: RouteKey) -> Option<Rule> {
         self.routes.get(dst, dpid).map(|way| way.rule(dst))
@@ -69,7 +70,11 @@ impl Routing {
         keys: &[RouteKey],
         frame: &[u8],
     ) {
-        let (Some(RouteKey { dpid, .. }), mut commands) = (keys.first(), cx.out.blank()) else { return };
+        let Some(RouteKey { dpid, .. }) = keys.first() else { return };
+        if keys.iter().all(|key| self.routes.is_written(*key)) {
+            return cx.out.send(*dpid, Target::Pipeline, frame);
+        }
+        let mut commands = cx.out.blank();
         let mut hops = Hops::new();
         for (number, key) in keys.iter().enumerate() {
             match self.route(cx, fabric, *key, &mut commands) {
@@ -91,12 +96,13 @@ impl Routing {
     ) {
         match change {
             RoutingChange::SwitchUp(switch) => self.handle_switch_up(cx, switch),
-            RoutingChange::SwitchDown(dpid) => self.handle_switch_down(dpid),
+            RoutingChange::SwitchDown(dpid) => self.handle_switch_down(fabric, dpid),
             RoutingChange::Graph => self.handle_graph(cx, fabric),
+            RoutingChange::Bypassed(labels) => self.bypassed = labels,
             RoutingChange::Losses => self.handle_losses(cx, fabric),
             RoutingChange::Refused(key, rule) => self.handle_refused(cx, fabric, key, rule),
             RoutingChange::Reconciled => self.ecmp.end_reconciliation(cx),
-            RoutingChange::Reviewed => self.remove_unused_groups(cx),
+            RoutingChange::Reviewed => self.remove_unused_groups(cx, fabric),
         }
     }
 
@@ -109,25 +115,28 @@ impl Routing {
 
     /// Compares every route and group with the shortest paths after a change of the graph.
     fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        self.bypassed.clear();
         if !cx.out.installed.is_settling() {
             self.review_groups(cx, fabric, false);
         }
         let all = self.routes.sorted(|_| true);
-        self.renew_all(cx, fabric, &all);
+        self.renew_all(cx, fabric, all.into_iter().map(|(key, _)| key));
     }
 
     /// Compares the routes and groups over lost links with the shortest paths. The others are as short as before.
     fn handle_losses(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        let broken = fabric.labels().broken(cx.topology);
+        let broken = std::mem::take(&mut self.bypassed);
         self.ecmp.note_broken(&broken);
         self.review_groups(cx, fabric, true);
         let over = self.routes.through(|_, way| way.takes(&broken));
-        self.renew_all(cx, fabric, &over);
+        self.renew_all(cx, fabric, over.into_iter().map(|(key, _)| key));
     }
 
-    fn renew_all(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, routes: &[(RouteKey, Entry)]) {
-        cx.counters.routes_compared += routes.len() as u64;
-        routes.iter().for_each(|(key, _)| self.renew(cx, fabric, *key));
+    fn renew_all(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, keys: impl Iterator<Item = RouteKey>) {
+        for key in keys {
+            cx.counters.routes_compared += 1;
+            self.renew(cx, fabric, key);
+        }
     }
 
     /// A switch joins, perhaps with groups of an earlier controller.
@@ -137,7 +146,7 @@ impl Routing {
 
     /// A switch has refused the rule of a route. If the rule leads to a group, the switch gets no more of them.
     fn handle_refused(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey, rule: &Rule) {
-        self.forget(key);
+        self.forget(fabric, key);
         let Some(NextHop::Spread(_)) = NextHop::of(rule) else { return };
         self.ecmp.refuse(key.dpid);
         for (key, _) in self.routes.through(|dpid, way| dpid == key.dpid && way.group().is_some()) {
@@ -146,24 +155,24 @@ impl Routing {
     }
 
     /// A switch has lost its rules.
-    fn handle_switch_down(&mut self, dpid: DatapathId) {
-        self.ecmp.handle_switch_down(dpid);
-        self.routes.forget(dpid);
+    fn handle_switch_down(&mut self, fabric: &mut Fabric, dpid: DatapathId) {
+        self.ecmp.handle_switch_down(fabric, dpid);
+        self.routes.forget(fabric, dpid);
         self.lost.retain(|key| key.dpid != dpid);
     }
 
     /// Labels are withdrawn. A pending route to one keeps its installed rule. An installed one is removed,
     /// and its packets go to the controller meanwhile.
-    pub(crate) fn withdraw(&mut self, cx: &mut Context<'_>, labels: &BTreeSet<Label>) {
-        let retired = self.ecmp.withdraw(cx, labels);
+    pub(crate) fn withdraw(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, labels: &BTreeSet<Label>) {
+        let retired = self.ecmp.withdraw(cx, fabric, labels);
         let is_lost = |dpid, way: NextHop| {
-            way.takes(labels) || way.group().is_some_and(|group| retired.contains(&(dpid, group)))
+            way.takes(labels) || way.group().is_some_and(|group| retired.contains(&GroupKey { dpid, group }))
         };
         for (key, entry) in self.routes.through(is_lost) {
             match entry.written.filter(|written| !is_lost(key.dpid, *written)) {
-                Some(way) => self.load(key, way),
+                Some(way) => self.load(fabric, key, way),
                 None => {
-                    self.delete(cx, key);
+                    self.delete(cx, fabric, key);
                     self.lost.insert(key);
                 }
             }
@@ -172,7 +181,13 @@ impl Routing {
 
     /// Renews routes and groups that lost a path before a packet needs it.
     pub(crate) fn restore(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        self.review_groups(cx, fabric, true);
+        // After every event there is mostly nothing to renew.
+        if self.ecmp.has_stale() {
+            self.review_groups(cx, fabric, true);
+        }
+        if self.lost.is_empty() {
+            return;
+        }
         for key in std::mem::take(&mut self.lost) {
             let mut commands = Commands::default();
             if let Some(hops) = self.route(cx, fabric, key, &mut commands) {
@@ -193,49 +208,24 @@ impl Routing {
     }
 
     /// Removes groups that no route uses. Called periodically.
-    fn remove_unused_groups(&mut self, cx: &mut Context<'_>) {
+    fn remove_unused_groups(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         let Self { routes, ecmp, .. } = self;
-        ecmp.remove_unused(cx, |key| routes.use_group(key));
+        ecmp.remove_unused(cx, fabric, |key| routes.use_group(key));
     }
 
     /// Keeps the groups of an earlier controller whose paths have become known; returns them.
-    pub(crate) fn reconcile_groups(&mut self, fabric: &Fabric) -> Vec<(DatapathId, EcmpGroup)> {
+    pub(crate) fn reconcile_groups(&mut self, fabric: &mut Fabric) -> Vec<GroupKey> {
         self.ecmp.reconcile(fabric)
     }
 
     /// Loads a route that an earlier controller has written.
-    pub(crate) fn load(&mut self, key: RouteKey, way: NextHop) {
-        self.routes.insert(key, Entry { wanted: way, written: Some(way) });
+    pub(crate) fn load(&mut self, fabric: &mut Fabric, key: RouteKey, way: NextHop) {
+        self.routes.insert(fabric, key, Entry { wanted: way, written: Some(way) });
     }
 
     /// Forgets a route that its switch lacks; returns whether there was one.
-    pub(crate) fn forget(&mut self, RouteKey { dst, dpid }: RouteKey) -> bool {
-        self.routes.take(RouteKey { dst, dpid }).is_some()
-    }
-
-    /// Commits a ready transaction, except routes that are not wanted any more.
-    pub(crate) fn commit(&mut self, cx: &mut Context<'_>, mut commands: Commands) {
-        self.commit_groups(cx, &mut commands);
-        commands.retain(|command| match command {
-            Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
-                let way = NextHop::of(rule);
-                let group = way.and_then(NextHop::group);
-                let is_ready = group.is_none_or(|group| self.ecmp.is_written((*dpid, group)));
-                is_ready && self.routes.get(*dst, *dpid) == way
-            }
-            _ => true,
-        });
-        self.write(cx, commands);
-    }
-
-    /// Takes the groups out of a ready transaction and writes them before its routes.
-    fn commit_groups(&mut self, cx: &mut Context<'_>, commands: &mut Commands) {
-        for command in &*commands {
-            if let Command::SetEcmp { dpid, buckets, .. } = command {
-                self.ecmp.commit(cx, *dpid, buckets);
-            }
-        }
-        commands.retain(|command| !matches!(command, Command::SetEcmp { .. }));
+    pub(crate) fn forget(&mut self, fabric: &mut Fabric, key: RouteKey) -> bool {
+        self.routes.take(fabric, key).is_some()
     }
 
     /// Adds a route to `commands` unless it exists; returns the hops that it waits for. `None` if there is no path.
@@ -258,7 +248,7 @@ impl Routing {
             return None;
         }
         let way = self.best_next_hop(cx, fabric, RouteKey { dst, dpid })?;
-        self.routes.insert(RouteKey { dst, dpid }, Entry { wanted: way, written: None });
+        self.routes.insert(fabric, RouteKey { dst, dpid }, Entry { wanted: way, written: None });
         let hops = self.hops(dpid, way, commands);
         commands.add(dpid, way.rule(dst));
         Some(hops)
@@ -268,7 +258,7 @@ impl Routing {
     /// not have it yet.
     fn hops(&self, dpid: DatapathId, way: NextHop, commands: &mut Commands) -> Hops {
         let Some(group) = way.group() else { return way.hop().into_iter().collect() };
-        let Some((hops, command)) = self.ecmp.before((dpid, group)) else { return Hops::new() };
+        let Some((hops, command)) = self.ecmp.before(GroupKey { dpid, group }) else { return Hops::new() };
         commands.push(command);
         hops
     }
@@ -295,18 +285,19 @@ impl Routing {
             return;
         }
         let RouteKey { dst, dpid } = key;
-        let Some(way) = self.best_next_hop(cx, fabric, key) else { return self.delete(cx, key) };
+        let Some(way) = self.best_next_hop(cx, fabric, key) else { return self.delete(cx, fabric, key) };
         let written = self.routes.entry(dst, dpid).and_then(|entry| entry.written);
-        let before = self.routes.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
+        let before =
+            self.routes.insert(fabric, key, Entry { wanted: way, written }).map(|entry| entry.wanted);
         if before == Some(way) || written == Some(way) {
             return;
         }
-        let is_open = |way: NextHop| match way {
+        let carries = |way: NextHop| match way {
             NextHop::Here => true,
-            NextHop::By(hop) => fabric.labels().is_open(cx.topology, hop.label),
-            NextHop::Spread(group) => self.ecmp.is_written((dpid, group)),
+            NextHop::By(hop) => is_open(fabric, cx.topology, hop.label),
+            NextHop::Spread(group) => self.ecmp.is_written(GroupKey { dpid, group }),
         };
-        let replaces = if written.is_some_and(is_open) { Replaces::Working } else { Replaces::Nothing };
+        let replaces = if written.is_some_and(carries) { Replaces::Working } else { Replaces::Nothing };
         let mut commands = Commands::default();
         let hops = self.hops(dpid, way, &mut commands);
         commands.add(dpid, way.rule(dst));
@@ -318,56 +309,33 @@ impl Routing {
     fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(NextHop::By(hop)) => fabric.labels().path(hop.label).is_some_and(|path| path.egress() == at),
-            Some(NextHop::Spread(group)) => self.ecmp.egress((dpid, group)) == Some(at),
+            Some(NextHop::By(hop)) => fabric.path_of(hop.label).is_some_and(|path| path.egress() == at),
+            Some(NextHop::Spread(group)) => self.ecmp.egress(GroupKey { dpid, group }) == Some(at),
             _ => at == dpid,
         }
     }
 
-    fn delete(&mut self, cx: &mut Context<'_>, key: RouteKey) {
-        if let Some(entry) = self.routes.take(key) {
+    fn delete(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey) {
+        if let Some(entry) = self.routes.take(fabric, key) {
             cx.delete(key.dpid, entry.wanted.rule(key.dst));
         }
     }
-
-    fn submit(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, transaction: Transaction<'_>) {
-        match fabric.submit(cx, transaction) {
-            // Nothing can have changed since it was made.
-            Submitted::Ready(mut commands) => {
-                self.commit_groups(cx, &mut commands);
-                self.write(cx, commands);
-            }
-            Submitted::Waits => {}
-            Submitted::Full(commands) => self.abandon(cx, &commands),
-        }
-    }
-
-    fn write(&mut self, cx: &mut Context<'_>, commands: Commands) {
-        for (key, way) in routes_of(&commands) {
-            self.routes.note_written(key, way);
-        }
-        cx.out.commit(commands);
-    }
-
-    /// Drops the routes of a transaction that does not fit. Its packets are sent directly to their hosts.
-    fn abandon(&mut self, cx: &mut Context<'_>, commands: &Commands) {
-        for (key, _) in routes_of(commands) {
-            self.routes.take(key);
-        }
-        for command in commands {
-            if let Command::SetEcmp { dpid, buckets, .. } = command {
-                self.ecmp.abandon((*dpid, buckets.group));
-            }
-        }
-        commands.held().for_each(|(_, frame)| cx.send_to_host(frame));
-    }
 }
 
-fn routes_of(commands: &Commands) -> impl Iterator<Item = (RouteKey, NextHop)> {
-    commands.into_iter().filter_map(|command| match command {
-        Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } => {
-            Some((RouteKey { dst: *dst, dpid: *dpid }, NextHop::of(rule)?))
-        }
-        _ => None,
-    })
+/// Whether packets may enter a label: it is in use for its path, and all links of the path are up.
+fn is_open(fabric: &Fabric, topology: &Topology, label: Label) -> bool {
+    fabric.path_of(label).is_some_and(|path| fabric.hop(path).is_some() && is_whole(topology, path))
+}
+
+#[cfg(test)]
+impl Routing {
+    /// The labels that routes lease.
+    pub(crate) fn labels_of_routes(&self) -> Vec<Label> {
+        self.routes.labels()
+    }
+
+    /// The labels that groups lease.
+    pub(crate) fn labels_of_groups(&self) -> Vec<Label> {
+        self.ecmp.labels()
+    }
 }

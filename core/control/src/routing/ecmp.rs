@@ -13,12 +13,16 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPair};
 use crate::command::Command;
 use crate::context::Context;
 use crate::event::SwitchPorts;
-use crate::fabric::{Fabric, Hops};
+use crate::fabric::{Fabric, Hops, LabelOwner, LeaseChange, LeasedLabels};
 use crate::label::Label;
 use crate::pipeline::{EcmpBuckets, EcmpGroup, Hop};
 
 /// A group of a switch.
-pub(super) type GroupKey = (DatapathId, EcmpGroup);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct GroupKey {
+    pub(crate) dpid: DatapathId,
+    pub(crate) group: EcmpGroup,
+}
 
 /// The groups of all switches.
 #[derive(Debug, Default)]
@@ -46,6 +50,21 @@ struct Group {
 }
 
 impl Group {
+    /// The labels of its buckets, each once.
+    fn labels(&self) -> LeasedLabels {
+        let hops = self.wanted.iter().chain(self.written.iter().flatten());
+        let labels: BTreeSet<_> = hops.map(|hop| hop.label).collect();
+        labels.into_iter().collect()
+    }
+
+    /// Changes its buckets, and leases their labels instead of those before.
+    fn change<T>(&mut self, fabric: &mut Fabric, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.labels();
+        let result = change(self);
+        lease(fabric, &before, &self.labels());
+        result
+    }
+
     fn takes(&self, labels: &BTreeSet<Label>) -> bool {
         self.wanted.iter().chain(self.written.iter().flatten()).any(|hop| labels.contains(&hop.label))
     }
@@ -59,16 +78,18 @@ impl EcmpGroups {
             self.capable.insert(dpid);
         }
         for buckets in switch.installed.iter().flat_map(|found| &found.ecmp_groups) {
-            self.found.insert((dpid, buckets.group), buckets.hops.clone());
+            self.found.insert(GroupKey { dpid, group: buckets.group }, buckets.hops.clone());
         }
     }
 
     /// A switch has left and may lose its groups.
-    pub(super) fn handle_switch_down(&mut self, dpid: DatapathId) {
+    pub(super) fn handle_switch_down(&mut self, fabric: &mut Fabric, dpid: DatapathId) {
         self.capable.remove(&dpid);
-        self.groups.retain(|(at, _), _| *at != dpid);
-        self.found.retain(|(at, _), _| *at != dpid);
-        self.stale.retain(|(at, _)| *at != dpid);
+        for (_, group) in self.groups.extract_if(.., |key, _| key.dpid == dpid) {
+            lease(fabric, &group.labels(), &[]);
+        }
+        self.found.retain(|key, _| key.dpid != dpid);
+        self.stale.retain(|key| key.dpid != dpid);
         self.by_ends.retain(|ends, _| ends.src != dpid);
         self.last.remove(&dpid);
     }
@@ -90,7 +111,7 @@ impl EcmpGroups {
             return Some(*group);
         }
         // Streams need labels more than default paths do.
-        let labels = fabric.labels().len().saturating_add(cx.settings.ecmp_paths);
+        let labels = fabric.label_count().saturating_add(cx.settings.ecmp_paths);
         if !self.capable.contains(&ends.src) || labels > cx.settings.max_labels / 2 {
             return None;
         }
@@ -99,14 +120,19 @@ impl EcmpGroups {
         let wanted = open(cx, fabric, &paths, &buckets)?;
         let group = self.next_number(ends.src);
         self.by_ends.insert(ends, group);
-        self.groups.insert((ends.src, group), Group { egress: ends.dst, wanted, written: None });
+        let opened = Group { egress: ends.dst, wanted, written: None };
+        lease(fabric, &[], &opened.labels());
+        self.groups.insert(GroupKey { dpid: ends.src, group }, opened);
         Some(group)
     }
 
     fn next_number(&mut self, dpid: DatapathId) -> EcmpGroup {
         let mut group = EcmpGroup::after(self.last.get(&dpid).copied());
         // There are fewer groups than numbers, as switches are fewer.
-        while self.groups.contains_key(&(dpid, group)) || self.found.contains_key(&(dpid, group)) {
+        while [GroupKey { dpid, group }]
+            .iter()
+            .any(|key| self.groups.contains_key(key) || self.found.contains_key(key))
+        {
             group = EcmpGroup::after(Some(group));
         }
         self.last.insert(dpid, group);
@@ -129,15 +155,14 @@ impl EcmpGroups {
         self.groups.get(&key).is_some_and(|group| group.written.is_some())
     }
 
-    /// The labels of all groups, in order of groups.
-    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        let hops = self.groups.values().flat_map(|it| it.wanted.iter().chain(it.written.iter().flatten()));
-        hops.map(|hop| hop.label)
-    }
-
     /// Links of these labels are lost: their groups are compared with the graph.
     pub(super) fn note_broken(&mut self, labels: &BTreeSet<Label>) {
         self.stale.extend(self.groups.iter().filter(|(_, group)| group.takes(labels)).map(|(key, _)| *key));
+    }
+
+    /// Whether a group has a path that failed.
+    pub(super) fn has_stale(&self) -> bool {
+        !self.stale.is_empty()
     }
 
     /// The groups in use, or only those with a path that failed.
@@ -145,12 +170,12 @@ impl EcmpGroups {
         let stale = std::mem::take(&mut self.stale);
         if only_stale {
             let is_in_use = |key: &GroupKey| {
-                let ends = self.egress(*key).map(|egress| SwitchPair::new(key.0, egress));
-                ends.and_then(|ends| self.by_ends.get(&ends)) == Some(&key.1)
+                let ends = self.egress(*key).map(|egress| SwitchPair::new(key.dpid, egress));
+                ends.and_then(|ends| self.by_ends.get(&ends)) == Some(&key.group)
             };
             return stale.into_iter().filter(is_in_use).collect();
         }
-        self.by_ends.iter().map(|(ends, group)| (ends.src, *group)).collect()
+        self.by_ends.iter().map(|(ends, group)| GroupKey { dpid: ends.src, group: *group }).collect()
     }
 
     /// Compares a group with the graph; returns the paths and the command of a change. A group without a path is retired.
@@ -163,8 +188,8 @@ impl EcmpGroups {
         key: GroupKey,
     ) -> Option<(Vec<Hop>, Command)> {
         let group = self.groups.get_mut(&key)?;
-        let ends = SwitchPair::new(key.0, group.egress);
-        let now: Vec<_> = group.wanted.iter().map(|hop| fabric.labels().path(hop.label).cloned()).collect();
+        let ends = SwitchPair::new(key.dpid, group.egress);
+        let now: Vec<_> = group.wanted.iter().map(|hop| fabric.path_of(hop.label).cloned()).collect();
         let mut kept: Vec<_> = now.iter().flatten().cloned().collect();
         kept.sort_unstable();
         kept.dedup();
@@ -179,23 +204,30 @@ impl EcmpGroups {
             self.by_ends.remove(&ends);
             return None;
         };
-        group.wanted = wanted;
+        group.change(fabric, |group| group.wanted = wanted);
         Some((distinct(&group.wanted), command(key, &group.wanted)))
     }
 
     /// Labels are withdrawn: their buckets take the other paths of their groups at once, by the shares that those
     /// have. Returns the groups without other paths, which are retired.
-    pub(super) fn withdraw(&mut self, cx: &mut Context<'_>, labels: &BTreeSet<Label>) -> BTreeSet<GroupKey> {
+    pub(super) fn withdraw(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        labels: &BTreeSet<Label>,
+    ) -> BTreeSet<GroupKey> {
         let mut retired = BTreeSet::new();
         for (key, group) in self.groups.iter_mut().filter(|(_, group)| group.takes(labels)) {
             match group.written.as_deref().and_then(|written| without(written, labels)) {
                 Some(left) => {
-                    group.wanted = left;
-                    write(cx, *key, group);
+                    group.change(fabric, |group| {
+                        group.wanted = left;
+                        write(cx, *key, group);
+                    });
                     self.stale.insert(*key);
                 }
                 None => {
-                    self.by_ends.remove(&SwitchPair::new(key.0, group.egress));
+                    self.by_ends.remove(&SwitchPair::new(key.dpid, group.egress));
                     retired.insert(*key);
                 }
             }
@@ -204,50 +236,66 @@ impl EcmpGroups {
     }
 
     /// Writes a group whose paths are confirmed, unless it has changed meanwhile.
-    pub(super) fn commit(&mut self, cx: &mut Context<'_>, dpid: DatapathId, buckets: &EcmpBuckets) {
-        let key = (dpid, buckets.group);
+    pub(super) fn commit(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        key: GroupKey,
+        buckets: &EcmpBuckets,
+    ) {
         if let Some(group) = self.groups.get_mut(&key).filter(|group| group.wanted == buckets.hops) {
-            write(cx, key, group);
+            group.change(fabric, |group| write(cx, key, group));
         }
     }
 
     /// A change does not fit into the pending ones. The group stays as it is, and is compared again later.
-    pub(super) fn abandon(&mut self, key: GroupKey) {
+    pub(super) fn abandon(&mut self, fabric: &mut Fabric, key: GroupKey) {
         let Some(group) = self.groups.get_mut(&key) else { return };
-        if let Some(written) = &group.written {
-            group.wanted.clone_from(written);
-        }
+        group.change(fabric, |group| {
+            if let Some(written) = &group.written {
+                group.wanted.clone_from(written);
+            }
+        });
     }
 
     /// Removes groups that no route uses.
-    pub(super) fn remove_unused(&mut self, cx: &mut Context<'_>, is_used: impl Fn(GroupKey) -> bool) {
+    pub(super) fn remove_unused(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        is_used: impl Fn(GroupKey) -> bool,
+    ) {
         let unused: Vec<_> = self.groups.keys().copied().filter(|key| !is_used(*key)).collect();
-        for (dpid, number) in unused {
-            let Some(group) = self.groups.remove(&(dpid, number)) else { continue };
-            let ends = SwitchPair::new(dpid, group.egress);
-            if self.by_ends.get(&ends) == Some(&number) {
+        for key in unused {
+            let Some(group) = self.groups.remove(&key) else { continue };
+            lease(fabric, &group.labels(), &[]);
+            let ends = SwitchPair::new(key.dpid, group.egress);
+            if self.by_ends.get(&ends) == Some(&key.group) {
                 self.by_ends.remove(&ends);
             }
             if group.written.is_some() {
-                remove(cx, dpid, number);
+                remove(cx, key);
             }
         }
     }
 
     /// Keeps the groups of an earlier controller whose paths are all known; returns them.
-    pub(super) fn reconcile(&mut self, fabric: &Fabric) -> Vec<GroupKey> {
-        let ends_of = |(key, hops): (&GroupKey, &Vec<Hop>)| Some((*key, common_ends(fabric, key.0, hops)?));
+    pub(super) fn reconcile(&mut self, fabric: &mut Fabric) -> Vec<GroupKey> {
+        let ends_of =
+            |(key, hops): (&GroupKey, &Vec<Hop>)| Some((*key, common_ends(fabric, key.dpid, hops)?));
         let known: Vec<_> = self.found.iter().filter_map(ends_of).collect();
         let mut kept = Vec::new();
         for (key, ends) in known {
-            if !self.capable.contains(&key.0) || self.by_ends.contains_key(&ends) {
+            if !self.capable.contains(&key.dpid) || self.by_ends.contains_key(&ends) {
                 continue;
             }
             let Some(hops) = self.found.remove(&key) else { continue };
-            self.by_ends.insert(ends, key.1);
-            let last = self.last.entry(key.0).or_insert(key.1);
-            *last = key.1.max(*last);
-            self.groups.insert(key, Group { egress: ends.dst, wanted: hops.clone(), written: Some(hops) });
+            self.by_ends.insert(ends, key.group);
+            let last = self.last.entry(key.dpid).or_insert(key.group);
+            *last = key.group.max(*last);
+            let group = Group { egress: ends.dst, wanted: hops.clone(), written: Some(hops) };
+            lease(fabric, &[], &group.labels());
+            self.groups.insert(key, group);
             kept.push(key);
         }
         kept
@@ -255,10 +303,12 @@ impl EcmpGroups {
 
     /// Removes the groups of an earlier controller that are not wanted.
     pub(super) fn end_reconciliation(&mut self, cx: &mut Context<'_>) {
-        for (dpid, group) in std::mem::take(&mut self.found).into_keys() {
-            remove(cx, dpid, group);
-        }
+        std::mem::take(&mut self.found).into_keys().for_each(|key| remove(cx, key));
     }
+}
+
+fn lease(fabric: &mut Fabric, before: &[Label], after: &[Label]) {
+    fabric.handle_lease(LeaseChange::Labels { owner: LabelOwner::EcmpGroups, before, after });
 }
 
 /// The usable shortest paths of a group.
@@ -300,7 +350,7 @@ fn distinct(hops: &[Hop]) -> Vec<Hop> {
     hops.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn command((dpid, group): GroupKey, hops: &[Hop]) -> Command {
+fn command(GroupKey { dpid, group }: GroupKey, hops: &[Hop]) -> Command {
     Command::SetEcmp { dpid, buckets: EcmpBuckets { group, hops: hops.to_vec() }, known: false }
 }
 
@@ -308,13 +358,12 @@ fn write(cx: &mut Context<'_>, key: GroupKey, group: &mut Group) {
     if group.written.as_ref() == Some(&group.wanted) {
         return;
     }
-    let (dpid, number) = key;
-    let buckets = EcmpBuckets { group: number, hops: group.wanted.clone() };
+    let buckets = EcmpBuckets { group: key.group, hops: group.wanted.clone() };
     let known = group.written.replace(group.wanted.clone()).is_some();
-    cx.out.push(Command::SetEcmp { dpid, buckets, known });
+    cx.out.push(Command::SetEcmp { dpid: key.dpid, buckets, known });
 }
 
-fn remove(cx: &mut Context<'_>, dpid: DatapathId, group: EcmpGroup) {
+fn remove(cx: &mut Context<'_>, GroupKey { dpid, group }: GroupKey) {
     if cx.topology.switch(dpid).is_some() {
         cx.out.push(Command::RemoveEcmp { dpid, group });
     }
@@ -322,8 +371,16 @@ fn remove(cx: &mut Context<'_>, dpid: DatapathId, group: EcmpGroup) {
 
 /// The switches that all paths of a found group join, if they are known and still in use.
 fn common_ends(fabric: &Fabric, dpid: DatapathId, hops: &[Hop]) -> Option<SwitchPair> {
-    let path = |hop: &Hop| fabric.labels().path(hop.label).filter(|path| fabric.hop(path) == Some(*hop));
+    let path = |hop: &Hop| fabric.path_of(hop.label).filter(|path| fabric.hop(path) == Some(*hop));
     let ends = |hop: &Hop| path(hop).map(|path| SwitchPair::new(path.ingress(), path.egress()));
     let first = ends(hops.first()?)?;
     (first.src == dpid && hops.iter().all(|hop| ends(hop) == Some(first))).then_some(first)
+}
+
+#[cfg(test)]
+impl EcmpGroups {
+    /// The labels of all groups, as often as they are in one.
+    pub(super) fn labels(&self) -> Vec<Label> {
+        self.groups.values().flat_map(Group::labels).collect()
+    }
 }

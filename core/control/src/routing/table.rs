@@ -1,6 +1,5 @@
 //! The table of default paths, by address and by switch.
 
-use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::net::IpAddr;
 
@@ -8,8 +7,8 @@ use braid_types::{DatapathId, Index};
 use smallvec::SmallVec;
 
 use super::ecmp::GroupKey;
-use crate::label::Label;
-use crate::pipeline::{EcmpGroup, Exit, Hop, Rule};
+use super::next_hop::{Entry, NextHop, RouteKey};
+use crate::fabric::{Fabric, LabelOwner, LeaseChange, LeasedLabels};
 
 /// The default paths, installed or waiting for confirmation.
 ///
@@ -25,8 +24,6 @@ pub(super) struct Routes {
     owners: Vec<IpAddr>,
     free: Vec<Place>,
     count: usize,
-    /// The number of installed and pending routes to each label.
-    uses: Index<Label, u32>,
     at: Index<DatapathId, RoutesAt>,
     /// The number of installed and pending routes to each group.
     group_uses: Index<GroupKey, u32>,
@@ -49,69 +46,6 @@ type Place = u32;
 /// The routes to one address, in the order of switches.
 type NextHops = SmallVec<[(DatapathId, Entry); 1]>;
 
-/// The key of a route: a destination address at a switch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct RouteKey {
-    pub(crate) dst: IpAddr,
-    pub(crate) dpid: DatapathId,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub(super) wanted: NextHop,
-    /// The installed next hop until the path of `wanted` is confirmed.
-    pub(super) written: Option<NextHop>,
-}
-
-/// The next hop of a route. There may be a million, so it is small.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NextHop {
-    /// The host is at this switch.
-    Here,
-    /// By a label.
-    By(Hop),
-    /// By a group over equal-cost paths.
-    Spread(EcmpGroup),
-}
-
-impl NextHop {
-    /// The next hop in a route's rule; `None` for other rules.
-    pub(crate) const fn of(rule: &Rule) -> Option<Self> {
-        match *rule {
-            Rule::LocalRoute { .. } => Some(Self::Here),
-            Rule::Route { hop: Hop { exit: Exit::Balanced { group }, .. }, .. } => Some(Self::Spread(group)),
-            Rule::Route { hop, .. } => Some(Self::By(hop)),
-            _ => None,
-        }
-    }
-
-    pub(super) const fn rule(self, dst: IpAddr) -> Rule {
-        match self {
-            Self::Here => Rule::LocalRoute { dst },
-            Self::By(hop) => Rule::Route { dst, hop },
-            Self::Spread(group) => Rule::Route { dst, hop: Hop::balanced(group) },
-        }
-    }
-
-    pub(super) const fn hop(self) -> Option<Hop> {
-        match self {
-            Self::Here | Self::Spread(_) => None,
-            Self::By(hop) => Some(hop),
-        }
-    }
-
-    pub(super) const fn group(self) -> Option<EcmpGroup> {
-        match self {
-            Self::Spread(group) => Some(group),
-            Self::Here | Self::By(_) => None,
-        }
-    }
-
-    pub(super) fn takes(self, labels: &BTreeSet<Label>) -> bool {
-        self.hop().is_some_and(|hop| labels.contains(&hop.label))
-    }
-}
-
 impl Routes {
     pub(super) const fn len(&self) -> usize {
         self.count
@@ -120,6 +54,11 @@ impl Routes {
     /// The wanted next hop from a switch to `dst`.
     pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<NextHop> {
         self.entry(dst, dpid).map(|entry| entry.wanted)
+    }
+
+    /// Whether a route is installed as it is wanted: packets may take it.
+    pub(super) fn is_written(&self, RouteKey { dst, dpid }: RouteKey) -> bool {
+        self.entry(dst, dpid).is_some_and(|entry| entry.written == Some(entry.wanted))
     }
 
     pub(super) fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
@@ -134,7 +73,12 @@ impl Routes {
     }
 
     /// Replaces a route; returns the old one.
-    pub(super) fn insert(&mut self, RouteKey { dst, dpid }: RouteKey, entry: Entry) -> Option<Entry> {
+    pub(super) fn insert(
+        &mut self,
+        fabric: &mut Fabric,
+        RouteKey { dst, dpid }: RouteKey,
+        entry: Entry,
+    ) -> Option<Entry> {
         let place = self.place(dst);
         let ways = self.places.get_mut(place as usize)?;
         let before = match ways.binary_search_by_key(&dpid, |(at, _)| *at) {
@@ -146,7 +90,7 @@ impl Routes {
                 None
             }
         };
-        self.note_uses(dpid, before, Some(entry));
+        self.note_uses(fabric, dpid, before, Some(entry));
         before
     }
 
@@ -180,13 +124,20 @@ impl Routes {
         }
     }
 
-    /// Updates the counts of labels and groups for an entry that was replaced, added or removed.
-    fn note_uses(&mut self, dpid: DatapathId, before: Option<Entry>, after: Option<Entry>) {
-        after.iter().flat_map(Entry::labels).for_each(|label| count_up(&mut self.uses, label));
-        before.iter().flat_map(Entry::labels).for_each(|label| count_down(&mut self.uses, &label));
+    /// Updates the leases of labels and the counts of groups for an entry that was replaced, added or removed.
+    fn note_uses(
+        &mut self,
+        fabric: &mut Fabric,
+        dpid: DatapathId,
+        before: Option<Entry>,
+        after: Option<Entry>,
+    ) {
+        let labels = |entry: &Option<Entry>| entry.iter().flat_map(Entry::labels).collect::<LeasedLabels>();
+        let (owner, labels_before, labels_after) = (LabelOwner::Routes, labels(&before), labels(&after));
+        fabric.handle_lease(LeaseChange::Labels { owner, before: &labels_before, after: &labels_after });
         let groups = &mut self.group_uses;
-        after.iter().flat_map(Entry::groups).for_each(|group| count_up(groups, (dpid, group)));
-        before.iter().flat_map(Entry::groups).for_each(|group| count_down(groups, &(dpid, group)));
+        after.iter().flat_map(Entry::groups).for_each(|group| count_up(groups, GroupKey { dpid, group }));
+        before.iter().flat_map(Entry::groups).for_each(|group| count_down(groups, &GroupKey { dpid, group }));
     }
 
     /// Whether an installed or pending route leads to a group.
@@ -194,7 +145,7 @@ impl Routes {
         self.group_uses.contains_key(&key)
     }
 
-    pub(super) fn take(&mut self, RouteKey { dst, dpid }: RouteKey) -> Option<Entry> {
+    pub(super) fn take(&mut self, fabric: &mut Fabric, RouteKey { dst, dpid }: RouteKey) -> Option<Entry> {
         let place = *self.to.get(&dst)?;
         let ways = self.places.get_mut(place as usize)?;
         let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
@@ -208,7 +159,7 @@ impl Routes {
             self.to.remove(&dst);
             self.free.push(place);
         }
-        self.note_uses(dpid, Some(entry), None);
+        self.note_uses(fabric, dpid, Some(entry), None);
         Some(entry)
     }
 
@@ -225,16 +176,21 @@ impl Routes {
     }
 
     /// Records that a route was sent to its switch.
-    pub(super) fn note_written(&mut self, RouteKey { dst, dpid }: RouteKey, way: NextHop) {
+    pub(super) fn note_written(
+        &mut self,
+        fabric: &mut Fabric,
+        RouteKey { dst, dpid }: RouteKey,
+        way: NextHop,
+    ) {
         if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
-            self.insert(RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
+            self.insert(fabric, RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
         }
     }
 
-    /// The labels of installed and pending routes, in no order.
-    #[expect(clippy::disallowed_methods, reason = "its only user collects a sorted set")]
-    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        self.uses.keys().copied()
+    /// The labels of all routes, as often as they are in one.
+    #[cfg(test)]
+    pub(super) fn labels(&self) -> Vec<crate::label::Label> {
+        self.sorted(|_| true).into_iter().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()).collect()
     }
 
     /// The switches with a route to `dst`.
@@ -250,7 +206,7 @@ impl Routes {
     }
 
     /// Removes the routes of a switch that has lost its rules. O(n log m) for its n routes, of m to an address.
-    pub(super) fn forget(&mut self, dpid: DatapathId) {
+    pub(super) fn forget(&mut self, fabric: &mut Fabric, dpid: DatapathId) {
         let Some(RoutesAt { mut places, .. }) = self.at.remove(&dpid) else { return };
         places.sort_unstable();
         places.dedup();
@@ -264,7 +220,7 @@ impl Routes {
                 self.free.push(place);
                 self.owners.get(place as usize).map(|dst| self.to.remove(dst));
             }
-            self.note_uses(dpid, Some(entry), None);
+            self.note_uses(fabric, dpid, Some(entry), None);
         }
     }
 }
@@ -272,20 +228,6 @@ impl Routes {
 /// Where the route of a switch is among those at a place.
 fn find(places: &[NextHops], place: Place, dpid: DatapathId) -> Option<usize> {
     places.get(place as usize)?.binary_search_by_key(&dpid, |(at, _)| *at).ok()
-}
-
-impl Entry {
-    fn next_hops(&self) -> impl Iterator<Item = NextHop> + use<> {
-        [Some(self.wanted), self.written].into_iter().flatten()
-    }
-
-    fn labels(&self) -> impl Iterator<Item = Label> + use<> {
-        self.next_hops().filter_map(NextHop::hop).map(|hop| hop.label)
-    }
-
-    fn groups(&self) -> impl Iterator<Item = EcmpGroup> + use<> {
-        self.next_hops().filter_map(NextHop::group)
-    }
 }
 
 fn count_up<K: Eq + Hash>(uses: &mut Index<K, u32>, key: K) {
@@ -309,7 +251,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pipeline::Exit;
+    use crate::label::Label;
+    use crate::pipeline::{Exit, Hop};
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
@@ -342,19 +285,20 @@ mod tests {
         #[test]
         fn routes_are_what_a_sorted_map_would_hold(steps in prop::collection::vec(step(), 0..200)) {
             let (mut routes, mut model) = (Routes::default(), BTreeMap::new());
+            let fabric = &mut Fabric::default();
             let key = |dst: u8, dpid| RouteKey { dst: IpAddr::from([10, 0, 0, dst]), dpid: DatapathId(dpid) };
             for step in steps {
                 match step {
                     Step::Insert(dst, dpid, entry) => {
-                        let before = routes.insert(key(dst, dpid), entry).is_some();
+                        let before = routes.insert(fabric, key(dst, dpid), entry).is_some();
                         prop_assert_eq!(before, model.insert(key(dst, dpid), ()).is_some());
                     }
                     Step::Take(dst, dpid) => {
-                        let taken = routes.take(key(dst, dpid)).is_some();
+                        let taken = routes.take(fabric, key(dst, dpid)).is_some();
                         prop_assert_eq!(taken, model.remove(&key(dst, dpid)).is_some());
                     }
                     Step::Forget(dpid) => {
-                        routes.forget(DatapathId(dpid));
+                        routes.forget(fabric, DatapathId(dpid));
                         model.retain(|key, ()| key.dpid != DatapathId(dpid));
                     }
                 }
@@ -369,10 +313,10 @@ mod tests {
                 }
                 prop_assert!(all.iter().all(|key| routes.get(key.dst, key.dpid).is_some()));
                 let mut uses = BTreeMap::new();
-                for label in routes.sorted(|_| true).into_iter().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {
-                    *uses.entry(label).or_insert(0) += 1;
+                for label in routes.labels() {
+                    *uses.entry((label, LabelOwner::Routes)).or_insert(0) += 1;
                 }
-                prop_assert_eq!(routes.uses.clone().into_iter().collect::<BTreeMap<_, _>>(), uses);
+                prop_assert_eq!(fabric.leases(), uses);
             }
         }
     }

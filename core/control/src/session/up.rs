@@ -18,7 +18,7 @@ use super::handshake::Handshake;
 use super::ports::{PortLiveness, Ports};
 use super::{DiscardReason, SessionError, SessionEvent, SessionLimits, standby};
 use crate::cookie::Cookie;
-use crate::event::{Event, SwitchPorts};
+use crate::event::{Event, GroupReport, SwitchPorts};
 use crate::pipeline::EdgeGroup;
 use crate::port_counters::PortCounters;
 
@@ -172,8 +172,9 @@ fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'stati
             if message.experimenter == BRAID && message.exp_type == TELEMETRY =>
         {
             let reports = telemetry::decode(&message).ok()?.into_iter();
-            let reports =
-                reports.filter_map(|(group, report)| Some((EdgeGroup::of(group)?, report))).collect();
+            let reports = reports
+                .filter_map(|(group, report)| Some(GroupReport { group: EdgeGroup::of(group)?, report }))
+                .collect();
             Some(Event::EdgeReports { dpid, reports })
         }
         _ => None,

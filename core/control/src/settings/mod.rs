@@ -1,5 +1,6 @@
 //! All settings of the brain, with defaults: timers, limits, path choice and reservations.
 
+mod health;
 mod measurement;
 mod rebalance;
 
@@ -14,6 +15,7 @@ use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
+pub use health::HealthSettings;
 pub use measurement::MeasurementSettings;
 pub use rebalance::RebalanceSettings;
 
@@ -84,6 +86,8 @@ pub struct Settings {
     pub stream_idle: Duration,
     /// How links are measured.
     pub measurement: MeasurementSettings,
+    /// When links that lose frames are avoided.
+    pub health: HealthSettings,
     /// Capacities of links by sending port. Others have the speed of their ports.
     pub capacities: BTreeMap<SwitchPort, BitsPerSec>,
     /// When streams are moved off full links.
@@ -175,6 +179,7 @@ impl Default for Settings {
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),
             measurement: MeasurementSettings::default(),
+            health: HealthSettings::default(),
             capacities: BTreeMap::new(),
             rebalancing: RebalanceSettings::default(),
             weight: Weight::HOPS,

@@ -19,7 +19,7 @@ use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPair
 
 use crate::context::Context;
 use crate::event::SwitchPorts;
-use crate::fabric::{Fabric, Hops};
+use crate::fabric::{Fabric, Hops, LabelOwner, LeaseChange, LeasedLabels};
 use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
 use cross_traffic::CrossTraffic;
@@ -186,11 +186,6 @@ impl Spray {
         Some(StreamBundles { both: [forward?, reverse?] })
     }
 
-    /// The labels in use.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
-        self.bundles.values().flat_map(|bundle| bundle.members.iter().flat_map(|it| [it.label, it.back]))
-    }
-
     /// Whether a pending group is still wanted.
     fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
         let bundle =
@@ -255,9 +250,20 @@ impl Bundle {
         spray_over(self.group, peer, &self.members)
     }
 
+    /// Gives the bundle other paths and leases their labels.
+    fn set_members(&mut self, fabric: &mut Fabric, members: Vec<Member>) {
+        let before = labels_of(&std::mem::replace(&mut self.members, members));
+        let (owner, after) = (LabelOwner::Bundles, labels_of(&self.members));
+        fabric.handle_lease(LeaseChange::Labels { owner, before: &before, after: &after });
+    }
+
     fn hops(&self) -> Hops {
         self.members.iter().map(|member| member.hop).collect()
     }
+}
+
+fn labels_of(members: &[Member]) -> LeasedLabels {
+    members.iter().flat_map(|member| [member.label, member.back]).collect()
 }
 
 fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> SprayGroup {
@@ -270,4 +276,12 @@ fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> SprayGr
     };
     let total = members.iter().map(|member| member.rate.0).fold(0, u64::saturating_add);
     SprayGroup { group, peer, paths: members.iter().map(path).collect(), burst: burst(BitsPerSec(total)) }
+}
+
+#[cfg(test)]
+impl Spray {
+    /// The labels of all bundles, as often as they are in one.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
+        self.bundles.values().flat_map(|bundle| labels_of(&bundle.members))
+    }
 }

@@ -100,7 +100,8 @@ impl Spray {
         }
         let group = self.next_group();
         let (resequencers, changed_at, unused_since) = (Default::default(), cx.now, None);
-        let bundle = Bundle { group, members, plan, resequencers, changed_at, unused_since };
+        let mut bundle = Bundle { group, members: Vec::new(), plan, resequencers, changed_at, unused_since };
+        bundle.set_members(fabric, members);
         cx.out.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         self.bundles.insert(key, bundle);
         true

@@ -9,7 +9,7 @@ use braid_steering::StreamId;
 use braid_types::{BitsPerSec, SwitchPair, SwitchPort};
 
 use super::place::members;
-use super::{BundleKey, Spray, SprayEvent, StreamBundles, spray_over};
+use super::{BundleKey, Member, Spray, SprayEvent, StreamBundles, spray_over};
 use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
@@ -48,7 +48,7 @@ impl Spray {
         let own = self.loads(rates);
         self.note_cross_traffic(cx, measurement, &own);
         self.ask_edges(cx);
-        self.close_unused(cx);
+        self.close_unused(cx, fabric);
         for key in self.keys() {
             let rests =
                 self.bundles.get(&key).is_some_and(|it| cx.now.since(it.changed_at) < MIN_CHANGE_INTERVAL);
@@ -124,10 +124,11 @@ impl Spray {
         let members = members(cx, fabric, &plan);
         let Some(bundle) = self.bundles.get_mut(&key) else { return };
         let (group, before) = (bundle.group, bundle.members.len());
-        bundle.members.retain(|member| is_whole(cx.topology, &member.path));
-        let left = bundle.members.clone();
+        let is_left = |member: &&Member| is_whole(cx.topology, &member.path);
+        let left: Vec<_> = bundle.members.iter().filter(is_left).cloned().collect();
+        bundle.set_members(fabric, left.clone());
         if members.is_empty() && left.is_empty() {
-            return self.remove_bundle(cx, &key);
+            return self.remove_bundle(cx, fabric, &key);
         }
         if !left.is_empty() && left.len() < before {
             cx.out.push(Command::Spray { dpid: key.ends.src, spray: spray_over(group, key.ends.dst, &left) });
@@ -136,7 +137,8 @@ impl Spray {
             self.note_changed(&key);
             return self.update_resequencers(cx, &key);
         }
-        (bundle.members, bundle.plan, bundle.changed_at) = (members, plan, cx.now);
+        bundle.set_members(fabric, members);
+        (bundle.plan, bundle.changed_at) = (plan, cx.now);
         let (hops, mut batch) = (bundle.hops(), Commands::default());
         batch.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         let replaces = if left.is_empty() { Replaces::Nothing } else { Replaces::Working };
@@ -168,14 +170,15 @@ impl Spray {
     }
 
     /// Moves the streams of a bundle without paths to the default path, until there is one again.
-    fn remove_bundle(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
+    fn remove_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: &BundleKey) {
         let streams = self.streams_of(key);
         self.events.extend(streams.into_iter().map(SprayEvent::Lost));
-        self.close_bundle(cx, key);
+        self.close_bundle(cx, fabric, key);
     }
 
-    fn close_bundle(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
-        let Some(bundle) = self.bundles.remove(key) else { return };
+    fn close_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: &BundleKey) {
+        let Some(mut bundle) = self.bundles.remove(key) else { return };
+        bundle.set_members(fabric, Vec::new());
         let there = bundle.resequencers.into_values().map(|group| (key.ends.dst, group));
         for (dpid, group) in std::iter::once((key.ends.src, bundle.group)).chain(there) {
             if cx.topology.switch(dpid).is_some() {
@@ -185,14 +188,14 @@ impl Spray {
     }
 
     /// Closes bundles that have been unused for long, and removes the groups of an earlier controller.
-    fn close_unused(&mut self, cx: &mut Context<'_>) {
+    fn close_unused(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         for key in self.keys() {
             let used = self.streams.values().any(|stream| stream.keys.contains(&key));
             let Some(bundle) = self.bundles.get_mut(&key) else { continue };
             let since = if used { None } else { Some(bundle.unused_since.unwrap_or(cx.now)) };
             bundle.unused_since = since;
             if since.is_some_and(|since| cx.now.since(since) >= cx.settings.label_linger) {
-                self.close_bundle(cx, &key);
+                self.close_bundle(cx, fabric, &key);
             }
         }
         self.keys().into_iter().for_each(|key| self.close_unused_resequencers(cx, &key));

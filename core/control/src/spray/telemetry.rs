@@ -10,6 +10,7 @@ use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 use super::Spray;
 use crate::command::Command;
 use crate::context::Context;
+use crate::event::GroupReport;
 use crate::pipeline::EdgeGroup;
 
 /// The time after which an edge without an answer is asked again. It doubles each time, between these bounds.
@@ -28,16 +29,24 @@ pub(super) struct Telemetry {
 }
 
 /// A group of an edge.
-pub(super) type GroupKey = (DatapathId, EdgeGroup);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct GroupKey {
+    pub(super) dpid: DatapathId,
+    pub(super) group: EdgeGroup,
+}
 
 /// A path of a group, by its label.
-pub(super) type MemberKey = (DatapathId, EdgeGroup, MacAddr);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct MemberKey {
+    pub(super) of: GroupKey,
+    pub(super) label: MacAddr,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PollState {
     /// When the unanswered request was sent.
     at: Option<Time>,
-    patience: Duration,
+    retry_after: Duration,
     answered_at: Option<Time>,
 }
 
@@ -73,8 +82,8 @@ impl Telemetry {
     fn due(&mut self, now: Time, edges: &BTreeSet<DatapathId>) -> Vec<DatapathId> {
         let Self { asked, paths, resequencers } = self;
         asked.retain(|dpid, _| edges.contains(dpid));
-        paths.retain(|(dpid, ..), _| edges.contains(dpid));
-        resequencers.retain(|(dpid, _), _| edges.contains(dpid));
+        paths.retain(|key, _| edges.contains(&key.of.dpid));
+        resequencers.retain(|key, _| edges.contains(&key.dpid));
         edges.iter().copied().filter(|dpid| asked.entry(*dpid).or_default().ask(now)).collect()
     }
 
@@ -98,10 +107,10 @@ impl Telemetry {
 impl PollState {
     /// Whether the edge must be asked now; records the request if so.
     fn ask(&mut self, now: Time) -> bool {
-        if self.at.is_some_and(|at| now.since(at) < self.patience) {
+        if self.at.is_some_and(|at| now.since(at) < self.retry_after) {
             return false;
         }
-        self.patience = TELEMETRY_RETRY.after(self.at.map(|_| self.patience));
+        self.retry_after = TELEMETRY_RETRY.after(self.at.map(|_| self.retry_after));
         self.at = Some(now);
         true
     }
@@ -137,7 +146,7 @@ impl Spray {
     }
 
     /// Handles the reports of an edge's groups, or a part of them.
-    pub(crate) fn handle_reports(&mut self, now: Time, dpid: DatapathId, reports: &[(EdgeGroup, Report)]) {
+    pub(crate) fn handle_reports(&mut self, now: Time, dpid: DatapathId, reports: &[GroupReport]) {
         let Self { telemetry, bundles, .. } = self;
         let Some(asked) = telemetry.asked.get_mut(&dpid) else { return };
         (asked.at, asked.answered_at) = (None, Some(now));
@@ -145,7 +154,8 @@ impl Spray {
             bundles.iter().filter(|(key, _)| key.ends.src == dpid).map(|(_, it)| (it.group, it)).collect();
         let there = bundles.iter().filter(|(key, _)| key.ends.dst == dpid);
         let resequencers: BTreeSet<_> = there.flat_map(|(_, it)| it.resequencers.values().copied()).collect();
-        for (group, report) in reports {
+        for GroupReport { group, report } in reports {
+            let of = GroupKey { dpid, group: *group };
             match report {
                 Report::Spray(spray) => {
                     let Some(bundle) = ours.get(group) else { continue };
@@ -153,11 +163,11 @@ impl Spray {
                     let is_member =
                         |path: &&PathReport| bundle.members.iter().any(|it| it.label.mac() == path.label);
                     for path in spray.paths.iter().filter(is_member) {
-                        telemetry.note_path(now, (dpid, *group, path.label), *path, total);
+                        telemetry.note_path(now, MemberKey { of, label: path.label }, *path, total);
                     }
                 }
                 Report::Resequence(order) if resequencers.contains(group) => {
-                    telemetry.note_resequencer(now, (dpid, *group), order);
+                    telemetry.note_resequencer(now, of, order);
                 }
                 Report::Resequence(_) => {}
             }
@@ -170,12 +180,15 @@ impl Spray {
         let paths: BTreeSet<_> = bundles
             .iter()
             .flat_map(|(key, it)| {
-                it.members.iter().map(move |member| (key.ends.src, it.group, member.label.mac()))
+                let of = GroupKey { dpid: key.ends.src, group: it.group };
+                it.members.iter().map(move |member| MemberKey { of, label: member.label.mac() })
             })
             .collect();
         let resequencers: BTreeSet<_> = bundles
             .iter()
-            .flat_map(|(key, it)| it.resequencers.values().map(move |group| (key.ends.dst, *group)))
+            .flat_map(|(key, it)| {
+                it.resequencers.values().map(move |group| GroupKey { dpid: key.ends.dst, group: *group })
+            })
             .collect();
         self.telemetry.paths.retain(|key, _| paths.contains(key));
         self.telemetry.resequencers.retain(|key, _| resequencers.contains(key));
@@ -202,7 +215,8 @@ mod tests {
     }
 
     fn found(reports: &[PathReport]) -> Option<u64> {
-        let key = (DatapathId(1), EdgeGroup::after(None), MacAddr::ZERO);
+        let of = GroupKey { dpid: DatapathId(1), group: EdgeGroup::after(None) };
+        let key = MemberKey { of, label: MacAddr::ZERO };
         let mut telemetry = Telemetry::default();
         for (second, report) in (0..).zip(reports) {
             telemetry.note_path(Time::from_millis(second * 1_000), key, *report, 2.0);

@@ -8,7 +8,7 @@ use braid_paths::Path;
 use braid_spray::HoldHistogram;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 
-use super::telemetry::{PathReading, ResequencerReading};
+use super::telemetry::{GroupKey, MemberKey, PathReading, ResequencerReading};
 use super::{Bundle, BundleKey, Member, Spray, StreamBundles};
 use crate::pipeline::EdgeGroup;
 
@@ -234,8 +234,9 @@ impl Spray {
     }
 
     fn spray_group(&self, key: &BundleKey, bundle: &Bundle) -> SprayGroupView {
+        let of = GroupKey { dpid: key.ends.src, group: bundle.group };
         let reading =
-            |member: &Member| self.telemetry.paths.get(&(key.ends.src, bundle.group, member.label.mac()));
+            |member: &Member| self.telemetry.paths.get(&MemberKey { of, label: member.label.mac() });
         let paths = bundle.members.iter().map(|member| path_view(&member.path, reading(member))).collect();
         SprayGroupView { group: bundle.group.id().0, to: key.ends.dst, paths }
     }
@@ -247,7 +248,7 @@ impl Spray {
         port: PortNo,
         group: EdgeGroup,
     ) -> ResequencerView {
-        let reading = self.telemetry.resequencers.get(&(key.ends.dst, group));
+        let reading = self.telemetry.resequencers.get(&GroupKey { dpid: key.ends.dst, group });
         ResequencerView {
             group: group.id().0,
             from: key.ends.src,

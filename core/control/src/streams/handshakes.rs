@@ -89,7 +89,7 @@ impl Streams {
     pub(super) fn release_joins(&mut self, deps: &mut StreamDeps<'_>) {
         for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(deps.cx.now) {
             let Ok(parsed) = Frame::parse(&frame) else { continue };
-            if let Some(syn) = Syn::new(deps.cx.topology, dpid, &parsed, &frame) {
+            if let Some(syn) = Syn::new(&deps.cx, dpid, &parsed, &frame) {
                 self.open(deps, syn);
             }
         }

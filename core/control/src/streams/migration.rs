@@ -48,6 +48,33 @@ impl Streams {
         }
     }
 
+    /// Moves streams off degraded links where another path is less degraded, and lets others spread over links that
+    /// work again. O(streams).
+    pub(super) fn leave_degraded(&mut self, deps: &mut StreamDeps<'_>) {
+        self.may_spread = true;
+        if deps.cx.out.installed.is_settling() {
+            return;
+        }
+        for id in deps.transfers.streams().map(|stream| stream.id).collect::<Vec<_>>() {
+            if let Some(path) = self.less_degraded_path(deps, id) {
+                self.move_stream(deps, id, &path);
+            }
+        }
+    }
+
+    /// The path that a stream would get now, if it is less degraded than the current one. Edges leave lossy paths of
+    /// sprayed streams by themselves.
+    fn less_degraded_path(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) -> Option<Path> {
+        let current = deps.transfers.stream(id)?.route.as_ref()?.forward.clone();
+        let before = deps.cx.paths.degradation(&current);
+        if before.is_none() || deps.spray.stream(id).is_some() {
+            return None;
+        }
+        let ends = SwitchPair::new(current.ingress(), current.egress());
+        let chosen = self.choose_path(deps, id, None, ends)?;
+        (deps.cx.paths.degradation(&chosen.path) < before).then_some(chosen.path)
+    }
+
     /// A path shared with fewer siblings, or on fewer links, than the current one.
     pub(super) fn better_path(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) -> Option<Path> {
         let stream = deps.transfers.stream(id)?;

@@ -17,10 +17,11 @@ use std::net::IpAddr;
 
 use braid_paths::Path;
 use braid_steering::StreamId;
-use braid_types::Time;
+use braid_types::{Numbered, Time};
 
-use crate::command::{Command, Commands};
+use crate::command::{Command, Commands, HeldPacket};
 use crate::fabric::{Owner, Replaces, Submitted, Transaction};
+use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::SprayChange;
 use handshakes::Handshakes;
@@ -44,6 +45,8 @@ pub(crate) struct Streams {
     /// Whether links were added since streams were last spread.
     may_spread: bool,
     reviewed_at: Time,
+    /// The labels of both directions that each stream leases.
+    leases: Numbered<StreamId, [Option<Label>; 2]>,
     events: VecDeque<StreamEvent>,
 }
 
@@ -69,6 +72,8 @@ pub(crate) enum NetworkChange<'a> {
     AddressMoved(IpAddr),
     /// The labels of these paths are withdrawn.
     Withdrawn(&'a BTreeSet<Path>),
+    /// Links are degraded, or work again.
+    Degraded,
     /// These paths are bypassed: their streams move to others when possible.
     Bypassed(&'a BTreeSet<Path>),
 }
@@ -96,6 +101,7 @@ impl Streams {
             NetworkChange::Restored => self.may_spread = false,
             NetworkChange::AddressMoved(address) => self.release_address(deps, address),
             NetworkChange::Withdrawn(paths) => self.release(deps, paths),
+            NetworkChange::Degraded => self.leave_degraded(deps),
             NetworkChange::Bypassed(paths) => self.migrate_off(deps, paths),
         }
     }
@@ -160,7 +166,7 @@ impl Streams {
                 self.end(deps, *id);
             }
         }
-        commands.held().for_each(|(_, frame)| deps.cx.send_to_host(frame));
+        commands.held().for_each(|HeldPacket { frame, .. }| deps.cx.send_to_host(frame));
     }
 }
 

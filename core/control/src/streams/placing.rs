@@ -90,7 +90,7 @@ impl Streams {
         let (src, dst) = (path.ingress(), path.egress());
         batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
-        let path = route.forward.switches().collect();
+        let path = route.forward.clone();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared: *shared });
         self.set_route_by(deps, id, route, [forward, reverse]);
         self.watch_teardown(deps, id, batch);
@@ -106,7 +106,9 @@ impl Streams {
         ends: SwitchPair,
     ) -> Option<Chosen> {
         let announced = deps.transfers.stream(id)?;
-        let is_usable = |path: &Path| !deps.cx.paths.is_suspended(path, deps.cx.now);
+        let is_usable = |path: &Path| {
+            !deps.cx.paths.is_suspended(path, deps.cx.now) && deps.cx.paths.degradation(path).is_none()
+        };
         let distributed = deps.reservations.distribute(
             Sources::new(&deps.cx, deps.transfers),
             announced,

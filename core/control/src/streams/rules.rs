@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use braid_paths::Path;
 use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPair};
@@ -9,7 +10,8 @@ use braid_types::{DatapathId, FiveTuple, SwitchPair};
 use super::{StreamDeps, StreamEvent, Streams};
 use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, LabelOwner, LeaseChange, LeasedLabels};
+use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
@@ -45,7 +47,7 @@ impl Streams {
         self.stop_watching(deps, id);
         self.events.push_back(StreamEvent::Ended(id));
         deps.placer.handle_ended(id);
-        deps.fabric.set_lease(id, [None; 2]);
+        self.lease(deps, id, [None; 2]);
         let Some(Ended { stream, transfer_ended }) = deps.transfers.end(id) else { return };
         deps.reservations.handle_ended(&stream);
         deps.cx.out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
@@ -58,10 +60,10 @@ impl Streams {
     /// instead.
     pub(crate) fn set_route(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, route: Option<Route>) {
         let single = route.as_ref().filter(|_| deps.spray.stream(id).is_none());
-        let labels =
-            |route: &Route| [&route.forward, &route.reverse].map(|path| deps.fabric.labels().of(path));
+        let label = |path: &Path| deps.fabric.hop(path).map(|hop| hop.label);
+        let labels = |route: &Route| [label(&route.forward), label(&route.reverse)];
         let lease = single.map(labels).unwrap_or_default();
-        deps.fabric.set_lease(id, lease);
+        self.lease(deps, id, lease);
         deps.transfers.set_route(id, route);
     }
 
@@ -76,8 +78,20 @@ impl Streams {
         if deps.spray.stream(id).is_some() {
             return self.set_route(deps, id, Some(route));
         }
-        deps.fabric.set_lease(id, hops.map(|hop| Some(hop.label)));
+        self.lease(deps, id, hops.map(|hop| Some(hop.label)));
         deps.transfers.set_route(id, Some(route));
+    }
+
+    /// Replaces the labels that a stream leases.
+    fn lease(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, labels: [Option<Label>; 2]) {
+        let before = match labels {
+            [None, None] => self.leases.remove(id),
+            _ => self.leases.insert(id, labels),
+        };
+        let [before, after] = [before.unwrap_or_default(), labels]
+            .map(|both| both.into_iter().flatten().collect::<LeasedLabels>());
+        let owner = LabelOwner::Streams;
+        deps.fabric.handle_lease(LeaseChange::Labels { owner, before: &before, after: &after });
     }
 
     pub(super) fn remove_rules(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {

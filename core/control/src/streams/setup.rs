@@ -2,14 +2,16 @@
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
+use braid_planner::EffectivePolicy;
 use braid_steering::{Full, Group, Opening, StreamId};
-use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPair, SwitchPort};
 
 use super::rules::{hops_of, is_announced};
+use super::spraying::may_spray;
 use super::teardown::is_teardown;
 use super::{StreamDeps, Streams};
 use crate::command::Target;
+use crate::context::Context;
 use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
 use crate::reservations::{PlainConnection, ReservationDeps};
@@ -24,20 +26,42 @@ pub(crate) struct Syn<'a> {
     pub(crate) dst: DatapathId,
     /// The kind of stream by its MPTCP option; `None` for plain TCP and malformed options.
     opening: Option<Opening>,
+    policy: EffectivePolicy,
     pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Syn<'a> {
     /// Parses a SYN that arrived at a switch; `None` if its destination is not known.
     pub(crate) fn new(
-        topology: &Topology,
+        cx: &Context<'_>,
         dpid: DatapathId,
         frame: &Frame<'_>,
         bytes: &'a [u8],
     ) -> Option<Self> {
-        let tuple = frame.five_tuple()?;
-        let dst = topology.host_with_address(tuple.dst)?.at.dpid;
-        Some(Self { tuple, dpid, dst, opening: opening(frame.tcp()?), bytes })
+        Self::of(cx, dpid, Opener::new(cx, frame)?, bytes)
+    }
+
+    fn of(cx: &Context<'_>, dpid: DatapathId, opener: Opener, bytes: &'a [u8]) -> Option<Self> {
+        let Opener { tuple, handshake, policy } = opener;
+        let dst = cx.topology.host_with_address(tuple.dst)?.at.dpid;
+        Some(Self { tuple, dpid, dst, opening: handshake.and_then(opening), policy, bytes })
+    }
+}
+
+/// What a SYN says, wherever its destination is.
+#[derive(Clone, Copy, Debug)]
+struct Opener {
+    tuple: FiveTuple,
+    /// Its MPTCP option, if it has a well-formed one.
+    handshake: Option<Handshake>,
+    policy: EffectivePolicy,
+}
+
+impl Opener {
+    /// Reads a SYN; `None` for other packets.
+    fn new(cx: &Context<'_>, frame: &Frame<'_>) -> Option<Self> {
+        let (tuple, tcp) = (frame.five_tuple()?, frame.tcp()?);
+        Some(Self { tuple, handshake: handshake(tcp), policy: cx.policy_of(&tuple) })
     }
 }
 
@@ -64,7 +88,8 @@ impl Streams {
             PacketSource::Port(at) => self.handle_arrival(deps, at, frame, bytes),
             PacketSource::Held(dpid) => {
                 let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
-                is_syn && self.handle_syn(deps, dpid, frame, bytes)
+                let Some(opener) = Opener::new(&deps.cx, frame).filter(|_| is_syn) else { return false };
+                self.handle_syn(deps, dpid, opener, bytes)
             }
         }
     }
@@ -83,8 +108,9 @@ impl Streams {
             self.handle_syn_ack(deps, tuple, tcp);
         } else {
             // A connection above its port's limit gets no path of its own.
-            let is_admitted = !self.is_new(deps, frame) || deps.admission.admit_stream(&mut deps.cx, at);
-            return is_admitted && self.handle_syn(deps, at.dpid, frame, bytes);
+            let opener = Opener { tuple, handshake: handshake(tcp), policy: deps.cx.policy_of(&tuple) };
+            let is_admitted = !is_new(deps, &opener) || deps.admission.admit_stream(&mut deps.cx, at);
+            return is_admitted && self.handle_syn(deps, at.dpid, opener, bytes);
         }
         true
     }
@@ -95,11 +121,11 @@ impl Streams {
         &mut self,
         deps: &mut StreamDeps<'_>,
         dpid: DatapathId,
-        frame: &Frame<'_>,
+        opener: Opener,
         bytes: &[u8],
     ) -> bool {
         deps.cx.counters.syns += 1;
-        let syn = Syn::new(deps.cx.topology, dpid, frame, bytes);
+        let syn = Syn::of(&deps.cx, dpid, opener, bytes);
         if let Some(syn) = syn {
             self.sort(deps, syn);
         }
@@ -119,22 +145,29 @@ impl Streams {
 
     /// Places the stream of a connection, if it should have a path, and sends the packet.
     pub(super) fn open(&mut self, deps: &mut StreamDeps<'_>, syn: Syn<'_>) {
-        let Syn { tuple, dpid, dst, opening, bytes } = syn;
+        let Syn { tuple, dpid, dst, opening, policy, bytes } = syn;
         let ends = SwitchPair::new(dpid, dst);
-        let announced = deps.transfers.by_tuple(&tuple).filter(|stream| is_announced(stream));
-        if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
+        let known = deps.transfers.by_tuple(&tuple);
+        let is_known = known.is_some();
+        if let Some(id) = known.filter(|stream| is_announced(stream) && dst != dpid).map(|stream| stream.id) {
             return self.place_and_send(deps, id, ends, bytes);
         }
         let opening = match opening {
-            None if dst != dpid => self.opening_of_plain(deps, &tuple, ends),
+            None if dst != dpid => opening_of_plain(deps, &syn),
             mptcp => mptcp,
         };
         let stream = match opening {
-            Some(opening) if dst != dpid && !deps.cx.policy_of(&tuple).is_single() => {
-                self.open_stream(deps, tuple, opening).ok()
+            Some(opening) if dst != dpid && !policy.is_single() => {
+                let opened = match is_known {
+                    true => self.open_stream(deps, tuple, opening),
+                    false => open_new(deps, tuple, opening),
+                };
+                opened.ok()
             }
             _ => {
-                self.end_plain(deps, &tuple);
+                if is_known {
+                    self.end_plain(deps, &tuple);
+                }
                 None
             }
         };
@@ -142,29 +175,6 @@ impl Streams {
             Some(id) => self.place_and_send(deps, id, ends, bytes),
             None => deps.forward(dpid, tuple.dst, bytes),
         }
-    }
-
-    /// Whether a packet opens an unknown connection that may get its own path.
-    fn is_new(&self, deps: &StreamDeps<'_>, frame: &Frame<'_>) -> bool {
-        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
-        let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && deps.cx.policy_of(&tuple).parallel_paths < 2;
-        !is_alone && deps.transfers.by_tuple(&tuple).is_none()
-    }
-
-    /// The kind of stream for a plain connection; `None` for the default path.
-    fn opening_of_plain(
-        &mut self,
-        deps: &mut StreamDeps<'_>,
-        tuple: &FiveTuple,
-        ends: SwitchPair,
-    ) -> Option<Opening> {
-        let policy = deps.cx.policy_of(tuple);
-        let below = ReservationDeps { fabric: deps.fabric, streams: &*deps.transfers };
-        let connection = PlainConnection { tuple, ends, paths: policy.distributed_paths() };
-        let group = deps.reservations.infer(&mut deps.cx, below, connection);
-        let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
-        known.or_else(|| self.may_spray(deps, tuple, ends).then_some(Opening::Sprayed))
     }
 
     /// Handles a copy of a SYN/ACK; the packet itself is forwarded already.
@@ -219,12 +229,7 @@ impl Streams {
             }
             self.end(deps, id);
         }
-        let opened = deps.transfers.open(deps.cx.now, tuple, opening);
-        match opened {
-            Ok(id) => note_transfer(deps, id),
-            Err(full) => deps.cx.out.notice(Notice::Full { what: full.what }),
-        }
-        opened
+        open_new(deps, tuple, opening)
     }
 
     fn place_and_send(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, ends: SwitchPair, frame: &[u8]) {
@@ -251,6 +256,27 @@ impl Streams {
     }
 }
 
+/// The kind of stream for a plain connection; `None` for the default path.
+fn opening_of_plain(deps: &mut StreamDeps<'_>, syn: &Syn<'_>) -> Option<Opening> {
+    let Syn { tuple, policy, .. } = syn;
+    let ends = SwitchPair::new(syn.dpid, syn.dst);
+    let below = ReservationDeps { fabric: deps.fabric, streams: &*deps.transfers };
+    let connection = PlainConnection { tuple, ends, paths: policy.distributed_paths() };
+    let group = deps.reservations.infer(&mut deps.cx, below, connection);
+    let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
+    known.or_else(|| may_spray(deps, policy, ends).then_some(Opening::Sprayed))
+}
+
+/// Opens a stream whose ends are not known yet.
+fn open_new(deps: &mut StreamDeps<'_>, tuple: FiveTuple, opening: Opening) -> Result<StreamId, Full> {
+    let opened = deps.transfers.open(deps.cx.now, tuple, opening);
+    match opened {
+        Ok(id) => note_transfer(deps, id),
+        Err(full) => deps.cx.out.notice(Notice::Full { what: full.what }),
+    }
+    opened
+}
+
 /// Reports the transfer of a stream that is its first.
 fn note_transfer(deps: &mut StreamDeps<'_>, id: StreamId) {
     let Some(stream) = deps.transfers.stream(id) else { return };
@@ -259,9 +285,20 @@ fn note_transfer(deps: &mut StreamDeps<'_>, id: StreamId) {
     }
 }
 
-/// The kind of stream by its MPTCP option; `None` for plain TCP and malformed options.
-fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
-    match mptcp::handshake(tcp.options).ok()?? {
+/// Whether a SYN opens an unknown connection that may get its own path.
+fn is_new(deps: &StreamDeps<'_>, Opener { tuple, handshake, policy }: &Opener) -> bool {
+    let is_alone = handshake.is_none() && policy.parallel_paths < 2;
+    !is_alone && deps.transfers.by_tuple(tuple).is_none()
+}
+
+/// The MPTCP option; `None` for plain TCP and malformed options.
+fn handshake(tcp: &TcpSegment<'_>) -> Option<Handshake> {
+    mptcp::handshake(tcp.options).ok()?
+}
+
+/// The kind of stream that a SYN opens.
+fn opening(handshake: Handshake) -> Option<Opening> {
+    match handshake {
         Handshake::Capable(_) => Some(Opening::Capable),
         Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(token)),
         Handshake::Join(_) => None,

@@ -1,7 +1,8 @@
 //! Sprayed streams: their placement, and changes of their bundles.
 
+use braid_planner::EffectivePolicy;
 use braid_steering::StreamId;
-use braid_types::{FiveTuple, SwitchPair};
+use braid_types::SwitchPair;
 
 use super::rules::switches_of;
 use super::{StreamDeps, Streams};
@@ -9,19 +10,12 @@ use crate::command::Commands;
 use crate::fabric::{Hops, Replaces};
 use crate::spray::{SprayEvent, SprayRequest, StreamBundles};
 
-impl Streams {
-    /// Whether to spray a plain connection: both ends are edges, the policy allows it, and suitable paths
-    /// exist.
-    pub(super) fn may_spray(
-        &mut self,
-        deps: &mut StreamDeps<'_>,
-        tuple: &FiveTuple,
-        ends: SwitchPair,
-    ) -> bool {
-        let policy = deps.cx.policy_of(tuple);
-        policy.may_spray() && deps.spray.is_possible(&deps.cx, ends, policy.spray())
-    }
+/// Whether to spray a plain connection: both ends are edges, the policy allows it, and suitable paths exist.
+pub(super) fn may_spray(deps: &mut StreamDeps<'_>, policy: &EffectivePolicy, ends: SwitchPair) -> bool {
+    policy.may_spray() && deps.spray.is_possible(&deps.cx, ends, policy.spray())
+}
 
+impl Streams {
     /// Places both directions of a stream on bundles; returns the first hops that its rules need.
     ///
     /// `None` if there are no suitable paths, or the policy has changed; then the stream should take a single one.

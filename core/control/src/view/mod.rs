@@ -9,6 +9,7 @@ use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_topology::{Link, LinkState};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
+use crate::health::{Degraded, LossEvidence};
 use crate::measurement::LinkReading;
 use crate::role::Role;
 
@@ -69,8 +70,23 @@ pub struct LinkView {
     pub loss: Option<f64>,
     /// The end of the time over which that was counted.
     pub loss_at: Option<Time>,
+    /// What is known of it while it is degraded and avoided, as it loses frames.
+    pub degraded: Option<DegradedView>,
     /// What was counted since the controller has known its ports.
     pub counters: LinkCounts,
+}
+
+/// A link that is up but loses or corrupts frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DegradedView {
+    /// Since when that is known.
+    pub since: Time,
+    /// What shows it.
+    pub evidence: LossEvidence,
+    /// Since when it has lost nothing.
+    pub clean_since: Time,
+    /// How long it must lose nothing to be used again.
+    pub hold: Duration,
 }
 
 /// The delay of a link, in microseconds.
@@ -176,6 +192,14 @@ pub(crate) fn link_view(link: &Link, state: LinkState, reading: &LinkReading) ->
         load_at: load.map(|it| it.at),
         loss: loss.map(|it| it.ratio),
         loss_at: loss.map(|it| it.at),
+        degraded: None,
         counters: LinkCounts { bytes: sent.bytes_out, packets: sent.packets_out, dropped, errors },
+    }
+}
+
+impl From<&Degraded> for DegradedView {
+    fn from(degraded: &Degraded) -> Self {
+        let Degraded { since, evidence, hold, clean_since, .. } = *degraded;
+        Self { since, evidence, clean_since, hold }
     }
 }

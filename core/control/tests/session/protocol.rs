@@ -254,7 +254,7 @@ fn counters_of_ports_are_passed_on_and_those_that_are_not_kept_left_out() {
         tx_errors: 6,
         rx_frame_err: 0,
         rx_over_err: 0,
-        rx_crc_err: 0,
+        rx_crc_err: 8,
         collisions: 0,
         duration_sec: 7,
         duration_nsec: 0,
@@ -266,10 +266,12 @@ fn counters_of_ports_are_passed_on_and_those_that_are_not_kept_left_out() {
         counting: Duration::from_secs(7),
         packets_in: Some(1),
         packets_out: Some(2),
+        bytes_in: Some(9),
         bytes_out: Some(3),
         dropped_in: None,
         dropped_out: Some(5),
         errors: Some(6),
+        damaged_in: Some(8),
     };
     let event = Event::PortCounters { dpid: DatapathId(7), ports: vec![expected] };
     let mut channel = Channel::joined();

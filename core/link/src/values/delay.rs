@@ -4,16 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use braid_types::{ParseError, serde_as_text};
+use braid_types::{AmountError, exact_time, parse_time_within, serde_as_exact_text, short_time};
 
-use super::split_number;
-
-const FORM: &str = "a time of at most 60s, such as 20ms, 1.5s or 200us";
-const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 /// The longest delay: longer ones only fill memory with frames in flight.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// A delay of at most a minute, parsed and printed as `20ms`.
+/// A delay of at most a minute. Text: `20ms`; `Display` rounds to four digits, and [`Self::exact`] does not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Delay(Duration);
 
@@ -32,6 +28,15 @@ impl Delay {
         (duration <= MAX_DELAY).then_some(Self(duration))
     }
 
+    /// All digits, for files and tools.
+    pub fn exact(self) -> String {
+        self.text(exact_time)
+    }
+
+    fn text(self, print: fn(Duration) -> String) -> String {
+        if self.0.is_zero() { "0ms".to_owned() } else { print(self.0) }
+    }
+
     /// The delay as a `Duration`.
     pub const fn duration(self) -> Duration {
         self.0
@@ -39,38 +44,20 @@ impl Delay {
 }
 
 impl FromStr for Delay {
-    type Err = ParseError;
+    type Err = AmountError;
 
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        parse(text).and_then(Self::new).ok_or_else(|| ParseError::new(FORM, text))
+    fn from_str(text: &str) -> Result<Self, AmountError> {
+        parse_time_within(text, MAX_DELAY, "at most 60s").map(Self)
     }
-}
-
-fn parse(text: &str) -> Option<Duration> {
-    let (number, unit) = split_number(text)?;
-    let scale = match (unit, number) {
-        ("", 0.0) => 1,
-        ("µs", _) => 1_000,
-        _ => UNITS.iter().find(|(name, _)| *name == unit)?.1,
-    };
-    let nanos = number * scale as f64;
-    // Well within what a float holds exactly: a minute is 2^36 ns.
-    (nanos <= MAX_DELAY.as_nanos() as f64).then(|| Duration::from_nanos(nanos.round() as u64))
 }
 
 impl fmt::Display for Delay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.as_nanos();
-        if nanos == 0 {
-            return f.write_str("0ms");
-        }
-        // The largest unit of which there is at least one: 1.5ms, not 1500us.
-        let (unit, scale) = UNITS.iter().find(|(_, scale)| nanos >= (*scale).into()).unwrap_or(&UNITS[3]);
-        write!(f, "{}{unit}", nanos as f64 / *scale as f64)
+        f.write_str(&self.text(short_time))
     }
 }
 
-serde_as_text!(Delay);
+serde_as_exact_text!(Delay);
 
 #[cfg(test)]
 mod tests {
@@ -85,12 +72,13 @@ mod tests {
             ("200 µs", 200_000, "200us"),
             ("1500us", 1_500_000, "1.5ms"),
             ("7ns", 7, "7ns"),
+            ("286.115us", 286_115, "286.1us"),
             ("0", 0, "0ms"),
             ("0ms", 0, "0ms"),
         ] {
             let delay = text.parse::<Delay>().unwrap();
             assert_eq!((delay.duration(), delay.to_string()), (Duration::from_nanos(nanos), printed.into()));
-            assert_eq!(printed.parse(), Ok(delay));
+            assert_eq!(delay.exact().parse(), Ok(delay));
         }
     }
 

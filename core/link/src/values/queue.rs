@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use braid_types::{ParseError, serde_as_text};
+use braid_types::{ParseError, parse_size, serde_as_exact_text, short_size};
 
 use super::split_number;
 
-const FORM: &str = "a length such as 100 packets, 64kB or 30000 bytes";
-const UNITS: [(&str, u64); 4] = [("MB", 1_000_000), ("kB", 1_000), ("bytes", 1), ("B", 1)];
+const FORM: &str = "a length of a queue: write 100 packets, 64kB or 30000 bytes";
 
 /// The length of a queue, beyond which frames are dropped; the frame being sent does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,12 +33,12 @@ impl FromStr for QueueLimit {
 }
 
 fn parse(text: &str) -> Option<QueueLimit> {
-    let (number, unit) = split_number(text)?;
-    if let "packet" | "packets" = unit {
-        return whole(number).map(QueueLimit::Packets);
+    match split_number(text.trim()) {
+        Some((number, "packet" | "packets")) => whole(number).map(QueueLimit::Packets),
+        // Zero of what?
+        Some((_, "")) => None,
+        _ => parse_size(text).ok().map(QueueLimit::Bytes),
     }
-    let (_, scale) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    whole(number * *scale as f64).map(QueueLimit::Bytes)
 }
 
 fn whole(number: f64) -> Option<u64> {
@@ -47,17 +46,28 @@ fn whole(number: f64) -> Option<u64> {
     (number.fract() == 0.0 && number < 9e15).then_some(number as u64)
 }
 
-impl fmt::Display for QueueLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl QueueLimit {
+    /// All digits, for files and tools.
+    pub fn exact(self) -> String {
+        self.text(|bytes| format!("{bytes} bytes"))
+    }
+
+    fn text(self, size: fn(u64) -> String) -> String {
         match self {
-            Self::Packets(1) => f.write_str("1 packet"),
-            Self::Packets(count) => write!(f, "{count} packets"),
-            Self::Bytes(count) => write!(f, "{count} bytes"),
+            Self::Packets(1) => "1 packet".to_owned(),
+            Self::Packets(count) => format!("{count} packets"),
+            Self::Bytes(count) => size(count),
         }
     }
 }
 
-serde_as_text!(QueueLimit);
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(short_size))
+    }
+}
+
+serde_as_exact_text!(QueueLimit);
 
 #[cfg(test)]
 mod tests {
@@ -72,10 +82,11 @@ mod tests {
             ("1.5MB", QueueLimit::Bytes(1_500_000)),
             ("64kB", QueueLimit::Bytes(64_000)),
             ("30000 bytes", QueueLimit::Bytes(30_000)),
+            ("123456 bytes", QueueLimit::Bytes(123_456)),
             ("0B", QueueLimit::Bytes(0)),
         ] {
             assert_eq!(text.parse(), Ok(limit));
-            assert_eq!(limit.to_string().parse(), Ok(limit));
+            assert_eq!(limit.exact().parse(), Ok(limit));
         }
     }
 

@@ -20,7 +20,7 @@ fn micros(micros: u64) -> Time {
 }
 
 #[test]
-fn a_cable_passes_frames_at_once() {
+fn an_ideal_link_passes_frames_at_once() {
     let mut link = OneWay::new(Parameters::default(), 0);
     for frame in 0..3 {
         assert_eq!(link.offer(micros(5), 1_500, || frame), Fate::Taken);

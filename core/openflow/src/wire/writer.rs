@@ -5,7 +5,14 @@ use crate::error::{EncodeError, Part};
 /// Appends `count` zero bytes of padding.
 #[inline]
 pub(crate) fn zeros(out: &mut Vec<u8>, count: usize) {
-    out.resize(out.len().saturating_add(count), 0);
+    // Most padding is short: appending a constant number of bytes needs no loop.
+    let end = out.len().saturating_add(count);
+    if count <= 8 {
+        out.extend_from_slice(&[0; 8]);
+        out.truncate(end);
+    } else {
+        out.resize(end, 0);
+    }
 }
 
 /// The padding after `length` bytes up to the next multiple of 8.

@@ -34,7 +34,7 @@ use braid_types::BitsPerSec;
 
 use crate::{Kind, Weight};
 
-pub use latency::{Latency, LatencyError};
+pub use latency::Latency;
 pub use names::Names;
 pub use no_path::NoPath;
 pub use resolve::{Place, Resolved};

@@ -1,7 +1,7 @@
 //! The trait that translates names of hosts and switches to datapath ids, and its form for blueprints.
 
 use braid_topology::Blueprint;
-use braid_types::DatapathId;
+use braid_types::{DatapathId, PortNo, SwitchPort};
 
 /// The meaning of names in a network.
 pub trait Names {
@@ -14,6 +14,12 @@ pub trait Names {
 
     /// The switch of this name, or with this text as its datapath id.
     fn switch(&self, text: &str) -> Option<DatapathId>;
+
+    /// The port `NODE:PORT`.
+    fn port(&self, text: &str) -> Option<SwitchPort> {
+        let (switch, port) = text.rsplit_once(':')?;
+        Some(SwitchPort::new(self.switch(switch)?, PortNo(port.parse().ok()?)))
+    }
 }
 
 impl Names for Blueprint {

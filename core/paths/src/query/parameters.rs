@@ -41,8 +41,8 @@ impl Query {
         ];
         parameters.extend(self.without.iter().map(|what| ("without", what.clone())));
         let capacity = Some(self.min_capacity).filter(|capacity| *capacity > BitsPerSec(0));
-        parameters.extend(capacity.map(|capacity| ("min_capacity", capacity.to_string())));
-        parameters.extend(self.max_latency.map(|latency| ("max_latency", latency.to_string())));
+        parameters.extend(capacity.map(|capacity| ("min_capacity", capacity.exact())));
+        parameters.extend(self.max_latency.map(|latency| ("max_latency", latency.exact())));
         parameters
     }
 

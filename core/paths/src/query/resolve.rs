@@ -1,7 +1,7 @@
 //! Queries with their names resolved to switches, ports and links of one network.
 
 use braid_topology::{EdgeIndex, Graph};
-use braid_types::{DatapathId, PortNo, SwitchPort};
+use braid_types::{DatapathId, SwitchPort};
 
 use super::{Names, Query, QueryError};
 use crate::{Constraints, Request, Terms};
@@ -99,7 +99,7 @@ fn exclude(
         constraints.without_switches.insert(switch);
         return Ok(());
     }
-    let ports = match (between(text, names), port(text, names)) {
+    let ports = match (between(text, names), names.port(text)) {
         (Some([a, b]), _) => links_between(graph, a, b),
         (None, Some(at)) => link_at(graph, at),
         (None, None) => return Err(unknown(text, names)),
@@ -123,11 +123,6 @@ fn unknown(text: &str, names: &impl Names) -> String {
 fn between(text: &str, names: &impl Names) -> Option<[DatapathId; 2]> {
     let mut splits = text.match_indices("--");
     splits.find_map(|(at, _)| Some([names.switch(&text[..at])?, names.switch(&text[at + 2..])?]))
-}
-
-fn port(text: &str, names: &impl Names) -> Option<SwitchPort> {
-    let (switch, port) = text.rsplit_once(':')?;
-    Some(SwitchPort::new(names.switch(switch)?, PortNo(port.parse().ok()?)))
 }
 
 fn links_between(graph: &Graph, a: DatapathId, b: DatapathId) -> Vec<SwitchPort> {

@@ -41,7 +41,7 @@ fn each_of_many_parallel_links_makes_a_path_in_the_order_of_ports() {
 }
 
 #[test]
-fn a_ladder_of_a_thousand_rungs_has_a_detour_at_each() {
+fn a_ladder_of_a_thousand_rungs_has_a_bypass_at_each() {
     let rungs = 1_000;
     let steps =
         (0..rungs).flat_map(|rung| [(rung, rung + 1), (rung, 5_000 + rung), (5_000 + rung, rung + 1)]);

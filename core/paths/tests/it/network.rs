@@ -104,6 +104,7 @@ pub(crate) fn states() -> impl Strategy<Value = LinkState> {
         // No whole number of microseconds.
         delay: delay.map(|delay| Duration::from_nanos(delay * 950)),
         load: BitsPerSec(load),
+        ..LinkState::default()
     })
 }
 

@@ -93,7 +93,7 @@ impl ProbeHistory {
 
 impl Carried {
     pub(super) const fn lost(self) -> u32 {
-        self.sent - self.received
+        self.sent.saturating_sub(self.received)
     }
 
     /// The part that was received; 1 if nothing was sent.

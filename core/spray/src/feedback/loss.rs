@@ -55,7 +55,7 @@ impl Loss {
         let keep = (-now.since(before).as_secs_f64() / SMOOTHING).exp();
         self.sent = self.sent * keep + f64::from(sent);
         self.lost = self.lost * keep + f64::from(sent) - f64::from(received);
-        self.received += u64::from(received);
+        self.received = self.received.saturating_add(received.into());
     }
 
     /// The part lost recently, if enough was sent.

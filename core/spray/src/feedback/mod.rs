@@ -128,11 +128,11 @@ impl Feedback {
         if now < self.next {
             return None;
         }
-        let path = self.number as usize % self.paths.len().max(1);
+        let path = (self.number as usize).checked_rem(self.paths.len())?;
         let number = self.number;
         self.paths.get_mut(path)?.note_sent(now, number);
         self.number = self.number.wrapping_add(1);
-        if path + 1 == self.paths.len() {
+        if path.saturating_add(1) == self.paths.len() {
             // After a pause, missed probes are not made up for.
             self.next = (self.next + self.settings.interval).max(now);
             self.update(now);

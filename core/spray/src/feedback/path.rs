@@ -95,8 +95,8 @@ impl PathState {
         let Some((_, sent)) = self.sent.drain(..=place).next_back() else { return false };
         self.answered = Some(sent);
         let round_trip = now.since(sent);
-        self.round_trip =
-            if self.round_trip.is_zero() { round_trip } else { (self.round_trip * 7 + round_trip) / 8 };
+        let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
+        self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
         if let Some(counts) = counts {
             self.carried.note(now, counts);
             self.history.note(sent, counts);
@@ -134,7 +134,7 @@ impl PathState {
     pub(super) fn review(&mut self, now: Time, timeout: Duration) {
         let newest = self.answered.unwrap_or(self.began);
         let waits = self.sent.front().is_some_and(|(_, sent)| *sent > newest || self.answered.is_none());
-        if waits && now.since(newest) > self.round_trip + timeout {
+        if waits && now.since(newest) > self.round_trip.saturating_add(timeout) {
             (self.is_dead, self.in_a_row) = (true, 0);
             (self.queue, self.slope, self.last) = (0.0, 0.0, None);
             self.latest = [i64::MAX; LATEST];

@@ -23,6 +23,8 @@ const MAX_COST: f64 = 0.95;
 /// A trial ends at once when the rate falls below this part.
 const ABORT_BELOW: f64 = 0.6;
 const ABORT_AFTER: Duration = Duration::from_millis(600);
+/// The time over which the rate is measured for that.
+const ABORT_WINDOW: Duration = Duration::from_millis(300);
 /// The pause before the next trial with a path: at first this, and twice as long after each.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
@@ -161,23 +163,24 @@ impl Probation {
     fn verdict(&self, now: Time, paths: &[Observation], since: Time, before: f64) -> Option<f64> {
         let elapsed = now.since(since);
         let slowest = paths.iter().map(|path| path.round_trip).max().unwrap_or_default();
-        let recent = self.rate(now, ABORT_AFTER / 2);
-        if elapsed > ABORT_AFTER + slowest * 2 && recent < ABORT_BELOW * before {
+        let recent = self.rate(now, ABORT_WINDOW);
+        if elapsed > ABORT_AFTER.saturating_add(slowest.saturating_mul(2)) && recent < ABORT_BELOW * before {
             return Some(recent);
         }
-        (elapsed >= SETTLING_TIME + slowest * 10 + MEASURING_TIME).then(|| self.rate(now, MEASURING_TIME))
+        let settled = SETTLING_TIME.saturating_add(slowest.saturating_mul(10));
+        (elapsed >= settled.saturating_add(MEASURING_TIME)).then(|| self.rate(now, MEASURING_TIME))
     }
 
     /// The time of the next trial.
     fn postpone(&mut self, now: Time) -> Time {
-        self.pause = (self.pause * 2).clamp(MIN_PAUSE, MAX_PAUSE);
+        self.pause = self.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
         self.not_before = now + self.pause;
         self.not_before
     }
 
     fn count(&mut self, now: Time, received: u64) {
         self.received.push_back((now, received));
-        while self.received.front().is_some_and(|(at, _)| now.since(*at) > MEASURING_TIME * 2) {
+        while self.received.front().is_some_and(|(at, _)| now.since(*at) > MEASURING_TIME.saturating_mul(2)) {
             self.received.pop_front();
         }
     }

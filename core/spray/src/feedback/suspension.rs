@@ -113,7 +113,8 @@ impl Suspension {
             return (now.since(began) >= CROSS_TRAFFIC_TIME).then_some(verdict);
         }
         let (began, _) = *self.loses.insert(goes_on(self.loses, now, LOSS_VISIBLE));
-        let lasts = now.since(began) >= path.round_trip() * REACTION_ROUND_TRIPS + LOSS_VISIBLE;
+        let reaction = path.round_trip().saturating_mul(REACTION_ROUND_TRIPS);
+        let lasts = now.since(began) >= reaction.saturating_add(LOSS_VISIBLE);
         (lasts || verdict.is_urgent()).then_some(verdict)
     }
 
@@ -146,7 +147,8 @@ impl Suspension {
         } else {
             share
         };
-        self.pause = if again { (self.pause * 2).clamp(MIN_PAUSE, MAX_PAUSE) } else { Duration::ZERO };
+        self.pause =
+            if again { self.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE) } else { Duration::ZERO };
         (self.phase, self.since) =
             (Phase::Suspended { until: now + self.pause, share, kept, drain: 0.0 }, now);
     }
@@ -193,7 +195,7 @@ impl Suspension {
         } else {
             (growth, growth.powf(GROWTH_EXPONENT).min(RECOVERY_GROWTH), QUEUE_VISIBLE)
         };
-        if now.since(grown) < path.round_trip() + shows {
+        if now.since(grown) < path.round_trip().saturating_add(shows) {
             return None;
         }
         self.phase = Phase::Resuming { threshold, grown: now, growth: next };

@@ -255,7 +255,7 @@ impl Flow {
 
     pub(super) fn hold(&mut self, held: Held) {
         let place = self.held.partition_point(|other| other.seq.ahead_of(held.seq) <= 0);
-        self.held_bytes += u64::from(held.charge);
+        self.held_bytes = self.held_bytes.saturating_add(held.charge.into());
         self.held.insert(place, held);
     }
 
@@ -270,7 +270,7 @@ impl Flow {
     /// Removes the first held packet, and continues after it.
     pub(super) fn take_first(&mut self) -> Option<Held> {
         let held = self.held.pop_front()?;
-        self.held_bytes -= u64::from(held.charge);
+        self.held_bytes = self.held_bytes.saturating_sub(held.charge.into());
         self.advance(held.end);
         Some(held)
     }

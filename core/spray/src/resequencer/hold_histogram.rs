@@ -62,10 +62,10 @@ impl HoldHistogram {
     pub(super) fn note(&mut self, nanos: u64) {
         let class = class(nanos / 1_000);
         if self.0.len() <= class {
-            self.0.resize(class + 1, 0);
+            self.0.resize(class.saturating_add(1), 0);
         }
         if let Some(count) = self.0.get_mut(class) {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 }
@@ -75,17 +75,21 @@ const fn class(micros: u64) -> usize {
     let octave = (micros | 1).ilog2() as usize;
     let class = match octave {
         0..=2 => micros as usize,
-        _ => (octave - 2) * PER_OCTAVE + (micros >> (octave - 3)) as usize % PER_OCTAVE,
+        _ => {
+            let part = (micros >> octave.saturating_sub(3)) as usize % PER_OCTAVE;
+            octave.saturating_sub(2).saturating_mul(PER_OCTAVE).saturating_add(part)
+        }
     };
     if class < CLASSES { class } else { CLASSES - 1 }
 }
 
 /// The least upper bound of the class.
 const fn bound(class: usize) -> Duration {
-    let (octave, part) = ((class + 1) / PER_OCTAVE, (class + 1) % PER_OCTAVE);
+    let next = class.saturating_add(1);
+    let (octave, part) = (next / PER_OCTAVE, next % PER_OCTAVE);
     let micros = match octave {
         0 => part as u64,
-        _ => ((PER_OCTAVE + part) as u64) << (octave - 1),
+        _ => (part.saturating_add(PER_OCTAVE) as u64) << octave.saturating_sub(1),
     };
     Duration::from_micros(micros)
 }

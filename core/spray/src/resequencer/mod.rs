@@ -113,8 +113,8 @@ impl<P> Resequencer<P> {
         packet: impl FnOnce() -> P,
     ) -> Fate {
         let came = self.path_mut(path);
-        came.packets += 1;
-        came.bytes += u64::from(size);
+        came.packets = came.packets.saturating_add(1);
+        came.bytes = came.bytes.saturating_add(size.into());
         let Some(id) = self.table.find(now, flow) else { return self.meet(now, flow, &segment, path) };
         if segment.rst {
             return self.end(now, id, packet);
@@ -189,15 +189,17 @@ impl<P> Resequencer<P> {
 
     /// The traffic of `path`; paths counted as one have one count.
     pub fn path(&self, path: PathId) -> PathCounters {
-        self.paths[usize::from(path.0).min(MAX_PATHS)]
+        self.paths.get(usize::from(path.0).min(MAX_PATHS)).copied().unwrap_or_default()
     }
 
+    // Its array has one more for all paths beyond.
+    #[cfg_attr(not(test), expect(clippy::indexing_slicing, reason = "the index is within the array"))]
     fn path_mut(&mut self, path: PathId) -> &mut PathCounters {
         &mut self.paths[usize::from(path.0).min(MAX_PATHS)]
     }
 
     const fn forward(&mut self) -> Fate {
-        self.counters.forwarded += 1;
+        self.counters.forwarded = self.counters.forwarded.saturating_add(1);
         Fate::Forward
     }
 
@@ -213,7 +215,7 @@ impl<P> Resequencer<P> {
             let mut flow = Flow::met(segment);
             flow.note_path(path, segment);
             if self.table.insert(now, key, flow).is_none() {
-                self.counters.unknown += 1;
+                self.counters.unknown = self.counters.unknown.saturating_add(1);
             }
         }
         self.forward()
@@ -227,7 +229,7 @@ impl<P> Resequencer<P> {
         if !waited {
             return self.forward();
         }
-        self.counters.held += 1;
+        self.counters.held = self.counters.held.saturating_add(1);
         self.ready.push_back(packet());
         Fate::Taken
     }
@@ -250,7 +252,7 @@ impl<P> Resequencer<P> {
         let place = flow.place(segment, horizon);
         if place == Place::Stray {
             let believed = flow.note_stray(segment);
-            self.counters.stray += 1;
+            self.counters.stray = self.counters.stray.saturating_add(1);
             if believed {
                 self.restart(now, id, came);
             }
@@ -286,10 +288,10 @@ impl<P> Resequencer<P> {
 
     /// Counts a retransmission. If its path has delivered nothing later, the gap was given up too soon instead.
     fn note_old(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
-        self.counters.old += 1;
+        self.counters.old = self.counters.old.saturating_add(1);
         let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
         if let Some(opened) = opened.filter(|opened| is_latest && came.at >= *opened) {
-            self.counters.spurious += 1;
+            self.counters.spurious = self.counters.spurious.saturating_add(1);
             self.skew.observe(came.at, came.at.since(opened));
         }
     }
@@ -300,10 +302,11 @@ impl<P> Resequencer<P> {
         let Some(first) = flow.first() else { return };
         let opened = self.store.entry(first.slot).map_or(came.at, |entry| entry.arrival);
         if self.release_next(now, id) {
-            self.counters.gaps_filled += 1;
+            self.counters.gaps_filled = self.counters.gaps_filled.saturating_add(1);
         }
         if is_latest && came.at >= opened {
-            self.path_mut(came.path).late += 1;
+            let path = self.path_mut(came.path);
+            path.late = path.late.saturating_add(1);
             self.skew.observe(came.at, came.at.since(opened));
         }
         self.release_passed(now, id);
@@ -323,7 +326,7 @@ impl<P> Resequencer<P> {
     fn keep(&mut self, id: FlowId, came: &Arrival, is_ordered: bool, packet: impl FnOnce() -> P) -> u32 {
         let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
         let slot = self.store.push(Entry { arrival, flow: id, seq, charge, is_ordered, packet: packet() });
-        self.counters.held += 1;
+        self.counters.held = self.counters.held.saturating_add(1);
         self.counters.note_inside(self.gauge());
         slot
     }
@@ -357,7 +360,7 @@ impl<P> Resequencer<P> {
 
     /// Forwards the segment, which cannot be held, after the packets released for its sake.
     fn overflow(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
-        self.counters.held += 1;
+        self.counters.held = self.counters.held.saturating_add(1);
         self.ready.push_back(packet());
         if let Some(flow) = self.table.get_mut(id) {
             flow.advance(came.segment.end());

@@ -49,7 +49,8 @@ impl<P> Resequencer<P> {
             let Some(first) = flow.first().filter(|first| wanted(first)) else { return };
             let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
             flow.give_up_gap(opened);
-            *self.counters.gaps(cause) += 1;
+            let gaps = self.counters.gaps(cause);
+            *gaps = gaps.saturating_add(1);
             flow.take_first();
             self.release(now, first);
             self.release_next(now, id);

@@ -28,7 +28,12 @@ impl Skew {
     pub(super) fn hold_time(&self, hold: HoldTime) -> Duration {
         let (least, most) = hold.range();
         match self.most.max(self.before) {
-            Some(late) => (late + late / 2 + HOLD_MARGIN).clamp(least, most),
+            Some(late) => late
+                .saturating_mul(3)
+                .checked_div(2)
+                .unwrap_or(late)
+                .saturating_add(HOLD_MARGIN)
+                .clamp(least, most),
             None => most,
         }
     }

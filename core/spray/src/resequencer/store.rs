@@ -64,7 +64,7 @@ impl<P> Store<P> {
     }
 
     pub(super) fn has_room(&self, charge: u32) -> bool {
-        self.count < self.max_packets && self.bytes + u64::from(charge) <= self.max_bytes
+        self.count < self.max_packets && self.bytes.saturating_add(charge.into()) <= self.max_bytes
     }
 
     pub(super) const fn count(&self) -> u32 {
@@ -95,28 +95,31 @@ impl<P> Store<P> {
 
     /// Adds the latest arrival; returns its slot.
     pub(super) fn push(&mut self, entry: Entry<P>) -> u32 {
-        self.count += 1;
-        self.bytes += u64::from(entry.charge);
+        self.count = self.count.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(entry.charge.into());
         let slot = Slot { entry: Some(entry), before: self.ends.last, after: None };
         let index = self.place(slot);
         match self.ends.last.replace(index) {
-            Some(last) => self.slots[last as usize].after = Some(index),
+            Some(last) => self.slot(last, |slot| slot.after = Some(index)),
             None => self.ends.first = Some(index),
         }
         index
     }
 
     fn place(&mut self, slot: Slot<P>) -> u32 {
-        match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = slot;
-                index
-            }
-            None => {
-                self.slots.push(slot);
-                // At most 2²⁴ packets.
-                (self.slots.len() - 1) as u32
-            }
+        if let Some(index) = self.free.pop() {
+            self.slot(index, |place| *place = slot);
+            return index;
+        }
+        // At most 2²⁴ packets.
+        let index = self.slots.len() as u32;
+        self.slots.push(slot);
+        index
+    }
+
+    fn slot(&mut self, index: u32, change: impl FnOnce(&mut Slot<P>)) {
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            change(slot);
         }
     }
 
@@ -126,16 +129,16 @@ impl<P> Store<P> {
         let entry = slot.entry.take()?;
         let (before, after) = (slot.before, slot.after);
         match before {
-            Some(before) => self.slots[before as usize].after = after,
+            Some(before) => self.slot(before, |slot| slot.after = after),
             None => self.ends.first = after,
         }
         match after {
-            Some(after) => self.slots[after as usize].before = before,
+            Some(after) => self.slot(after, |slot| slot.before = before),
             None => self.ends.last = before,
         }
         self.free.push(index);
-        self.count -= 1;
-        self.bytes -= u64::from(entry.charge);
+        self.count = self.count.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(entry.charge.into());
         Some(entry)
     }
 }

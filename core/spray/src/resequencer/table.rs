@@ -58,8 +58,9 @@ impl Table {
     pub(super) fn find(&mut self, now: Time, key: &FiveTuple) -> Option<FlowId> {
         let set = self.set_of(key);
         let places = self.sets.get_mut(set)?;
-        let way = places.iter().position(|place| place.key.as_ref() == Some(key))?;
-        places[way].used = now;
+        let (way, place) =
+            places.iter_mut().enumerate().find(|(_, place)| place.key.as_ref() == Some(key))?;
+        place.used = now;
         Some(FlowId { set: set as u32, way: way as u32 })
     }
 
@@ -75,11 +76,11 @@ impl Table {
         };
         match places.get_mut(way) {
             Some(old) => {
-                self.count += u32::from(old.key.is_none());
+                self.count = self.count.saturating_add(old.key.is_none().into());
                 *old = place;
             }
             None => {
-                self.count += 1;
+                self.count = self.count.saturating_add(1);
                 places.push(place);
             }
         }
@@ -90,13 +91,13 @@ impl Table {
     pub(super) fn remove(&mut self, id: FlowId) {
         let place = self.sets.get_mut(id.set as usize).and_then(|set| set.get_mut(id.way as usize));
         if place.is_some_and(|place| place.key.take().is_some()) {
-            self.count -= 1;
+            self.count = self.count.saturating_sub(1);
         }
     }
 
     fn set_of(&self, key: &FiveTuple) -> usize {
         // The number of sets is a power of two.
-        hash(self.seed, key) as usize & (self.sets.len() - 1)
+        hash(self.seed, key) as usize & self.sets.len().saturating_sub(1)
     }
 }
 
@@ -124,7 +125,7 @@ fn hash(seed: u64, key: &FiveTuple) -> u64 {
 
 // The mixing step of wyhash: both halves of a product of 64 by 64 bits.
 const fn fold(a: u64, b: u64) -> u64 {
-    let product = a as u128 * b as u128;
+    let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
 }
 

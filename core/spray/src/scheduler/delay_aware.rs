@@ -46,5 +46,5 @@ impl DelayAware {
 
 fn sending_time(path: &PathWeight, bytes: u32) -> Duration {
     let rate = path.rate.map_or_else(|| u64::from(path.weight) * 1_000_000, |rate| rate.0).max(1);
-    Duration::from_nanos(u64::from(bytes).saturating_mul(8_000_000_000) / rate)
+    Duration::from_nanos(u64::from(bytes).saturating_mul(8_000_000_000).checked_div(rate).unwrap_or(u64::MAX))
 }

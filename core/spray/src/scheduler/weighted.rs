@@ -1,5 +1,7 @@
 //! The weighted scheduler: round robin in bursts, by virtual time.
 
+use std::cmp::Reverse;
+
 use super::PathWeight;
 
 /// The fraction in which bytes are counted, so that a division by a weight loses little.
@@ -31,7 +33,8 @@ impl Weighted {
         };
         let weight = u64::from(paths.get(path)?.weight).max(1);
         let time = self.virtual_times.get_mut(path)?;
-        *time = time.saturating_add(u64::from(bytes).saturating_mul(PARTS) / weight);
+        let taken = u64::from(bytes).saturating_mul(PARTS).checked_div(weight)?;
+        *time = time.saturating_add(taken);
         self.current = Some((path, left.saturating_sub(bytes)));
         self.rebase();
         Some(path)
@@ -51,7 +54,7 @@ impl Weighted {
         let usable = paths.iter().zip(&self.virtual_times).enumerate();
         let usable = usable.filter(|(_, (path, _))| path.weight > 0);
         // Of equals, the heaviest: its burst takes the least virtual time.
-        usable.min_by_key(|(_, (path, time))| (**time, u32::MAX - path.weight)).map(|(index, _)| index)
+        usable.min_by_key(|(_, (path, time))| (**time, Reverse(path.weight))).map(|(index, _)| index)
     }
 
     // Virtual times are relative to the least, before they overflow.

@@ -59,16 +59,16 @@ impl Reference {
         if packet.seq <= next {
             self.out.push(packet.id);
             self.next = Some(packet.end);
-            self.let_go(|_, _| false);
+            self.release(|_, _| false);
             return self.passed();
         }
         if self.held.len() == ROOM {
             let first = self.held[0].id;
-            self.let_go(|held, _| held.id == first);
+            self.release(|held, _| held.id == first);
             if packet.seq <= self.next.unwrap_or(0) {
                 self.out.push(packet.id);
                 self.next = self.next.max(Some(packet.end));
-                return self.let_go(|_, _| false);
+                return self.release(|_, _| false);
             }
         }
         self.held.push(packet);
@@ -76,7 +76,7 @@ impl Reference {
         self.held.sort_by_key(|held| held.seq);
         if self.held.iter().map(Packet::charge).sum::<u64>() > THRESHOLD {
             let last = self.held[self.held.len() - 1];
-            self.let_go(|_, _| true);
+            self.release(|_, _| true);
             self.next = self.next.map(|next| next + LRF * (last.end - last.seq));
         } else {
             self.passed();
@@ -84,7 +84,7 @@ impl Reference {
     }
 
     /// Releases packets from the first on, as long as they are `wanted` or nothing is missing before them.
-    fn let_go(&mut self, wanted: impl Fn(&Packet, &Self) -> bool) {
+    fn release(&mut self, wanted: impl Fn(&Packet, &Self) -> bool) {
         while let Some(first) = self.held.first().copied() {
             if first.seq > self.next.unwrap_or(0) && !wanted(&first, self) {
                 return;
@@ -96,7 +96,7 @@ impl Reference {
     }
 
     fn passed(&mut self) {
-        self.let_go(|first, it| {
+        self.release(|first, it| {
             it.furthest.len() >= PATHS && it.furthest.values().all(|furthest| *furthest > first.seq)
         });
     }
@@ -104,7 +104,7 @@ impl Reference {
     fn timeout(&mut self, now: u64) {
         let due = self.held.iter().filter(|held| held.arrival + HOLD <= now).map(|held| held.seq).max();
         if let Some(due) = due {
-            self.let_go(|held, _| held.seq <= due);
+            self.release(|held, _| held.seq <= due);
         }
     }
 }

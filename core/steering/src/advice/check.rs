@@ -28,7 +28,10 @@ pub enum AdviceRefusal {
         why: &'static str,
     },
     /// An address that is not the requesting host's.
-    #[error("{0} is not an address of who asks")]
+    #[error(
+        "{0} is not an address of the host that asks: add it to `addresses` of its [[agent]] entry in the file that the \
+        controller reads with --agent-tokens"
+    )]
     NotOwn(IpAddr),
     /// An end of the connection is not in this network.
     #[error("no host {0} has been seen")]

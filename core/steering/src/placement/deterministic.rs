@@ -2,6 +2,7 @@
 
 use braid_paths::Path;
 
+use super::registry::Registered;
 use super::{Placement, PlacementPolicy, PlacementRequest};
 
 /// The path that the fewest of the siblings use; among equals the first, which is the shortest.
@@ -12,6 +13,13 @@ use super::{Placement, PlacementPolicy, PlacementRequest};
 /// [`FewestShared`](super::FewestShared), shared links do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deterministic;
+
+impl Registered for Deterministic {
+    const NAME: &'static str = "deterministic";
+    const SUMMARY: &'static str =
+        "the path with the fewest streams between the same two addresses (Zannettou et al. 2016)";
+    const IS_BY_ADDRESS_PAIR: bool = true;
+}
 
 impl PlacementPolicy for Deterministic {
     fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {

@@ -1,5 +1,6 @@
 //! The `fewest-shared` policy: the path that shares the fewest links with the transfer's own streams.
 
+use super::registry::Registered;
 use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 
 /// The path that meets the fewest of the transfer's own streams, and on the fewest links; among equals the shortest.
@@ -9,10 +10,19 @@ use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FewestShared;
 
+impl Registered for FewestShared {
+    const NAME: &'static str = "fewest-shared";
+    const SUMMARY: &'static str = "the path that shares links with the fewest streams of its transfer";
+}
+
 impl PlacementPolicy for FewestShared {
     fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        if request.siblings.is_empty() && request.opening.is_empty() {
+            let is_path = !request.candidates.is_empty();
+            return is_path.then_some(Placement { index: 0, shared: 0, moves: Vec::new() });
+        }
         let meets = request.candidates.iter().map(|path| Meets::of(path, request));
         let (index, least) = meets.enumerate().min_by_key(|(_, meets)| *meets)?;
-        Some(Placement { index, shared: least.siblings.1, moves: Vec::new() })
+        Some(Placement { index, shared: least.siblings.links, moves: Vec::new() })
     }
 }

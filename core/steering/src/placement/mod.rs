@@ -1,12 +1,12 @@
-//! Placement of streams on paths: the policy trait, its request and result, and the policies by name.
+//! Placement of streams on paths: the policy trait, its request and result, and a file for each policy.
 
 mod deterministic;
 mod fewest_shared;
 mod least_loaded;
 mod random;
+mod registry;
 
 use std::fmt;
-use std::str::FromStr;
 
 use braid_paths::Path;
 use braid_topology::Graph;
@@ -18,6 +18,7 @@ pub use deterministic::Deterministic;
 pub use fewest_shared::FewestShared;
 pub use least_loaded::LeastLoaded;
 pub use random::Random;
+pub use registry::{Policy, PolicyError};
 
 /// The input of a policy that chooses the path of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -65,84 +66,32 @@ pub trait PlacementPolicy: fmt::Debug + Send {
     fn ended(&mut self, _stream: StreamId) {}
 }
 
-/// The policies, by name: `fewest-shared`, `least-loaded`, `deterministic`, `random`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Policy {
-    /// See [`FewestShared`].
-    #[default]
-    FewestShared,
-    /// See [`LeastLoaded`].
-    LeastLoaded,
-    /// See [`Deterministic`].
-    Deterministic,
-    /// See [`Random`].
-    Random,
-}
-
-impl Policy {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::FewestShared, Self::LeastLoaded, Self::Deterministic, Self::Random];
-
-    /// A new policy, without previous choices.
-    pub fn placement(self) -> Box<dyn PlacementPolicy> {
-        match self {
-            Self::FewestShared => Box::new(FewestShared),
-            Self::LeastLoaded => Box::new(LeastLoaded::default()),
-            Self::Deterministic => Box::new(Deterministic),
-            Self::Random => Box::new(Random::new(0)),
-        }
-    }
-
-    /// Whether only streams between the same two addresses count as siblings.
-    pub const fn is_by_address_pair(self) -> bool {
-        matches!(self, Self::Deterministic)
-    }
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FewestShared => "fewest-shared",
-            Self::LeastLoaded => "least-loaded",
-            Self::Deterministic => "deterministic",
-            Self::Random => "random",
-        }
-    }
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Text that names no policy.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is not fewest-shared, least-loaded, deterministic or random")]
-pub struct PolicyError(String);
-
-impl FromStr for Policy {
-    type Err = PolicyError;
-
-    fn from_str(text: &str) -> Result<Self, PolicyError> {
-        Self::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| PolicyError(text.to_owned()))
-    }
-}
-
 /// The overlap of a path with the other streams of a transfer; the least is the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Meets {
-    siblings: (usize, usize),
-    opening: (usize, usize),
+    siblings: Overlap,
+    opening: Overlap,
 }
 
 impl Meets {
     fn of(path: &Path, request: &PlacementRequest<'_>) -> Self {
-        Self { siblings: overlap(path, request.siblings), opening: overlap(path, request.opening) }
+        Self { siblings: Overlap::of(path, request.siblings), opening: Overlap::of(path, request.opening) }
     }
 }
 
-/// How many siblings share a link with `path`, and how many links in all.
-fn overlap(path: &Path, siblings: &[&Path]) -> (usize, usize) {
-    let shared = siblings.iter().map(|sibling| path.shared_links(sibling)).filter(|links| *links > 0);
-    shared.fold((0, 0), |(siblings, all), links| (siblings + 1, all + links))
+/// What a path shares with other streams: fewer streams are better, then fewer links.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Overlap {
+    streams: usize,
+    links: usize,
+}
+
+impl Overlap {
+    fn of(path: &Path, others: &[&Path]) -> Self {
+        let shared = others.iter().map(|other| path.shared_links(other)).filter(|links| *links > 0);
+        shared.fold(Self::default(), |Self { streams, links }, more| Self {
+            streams: streams + 1,
+            links: links + more,
+        })
+    }
 }

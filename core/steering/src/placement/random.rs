@@ -4,6 +4,7 @@ use braid_types::reduce;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::registry::Registered;
 use super::{Placement, PlacementPolicy, PlacementRequest};
 
 /// Any path, whatever others use, as ECMP hashing of addresses and ports chooses it: the baseline of the other policies.
@@ -16,6 +17,18 @@ impl Random {
     pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
+}
+
+/// With the seed 0.
+impl Default for Random {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl Registered for Random {
+    const NAME: &'static str = "random";
+    const SUMMARY: &'static str = "a random path, as ECMP";
 }
 
 impl PlacementPolicy for Random {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use braid_paths::Kind;
-use braid_types::IpPrefix;
+use braid_types::{IpPrefix, plain_words};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -96,7 +96,7 @@ impl Policies {
         let mut reader = Reader { text, problems: Vec::new() };
         let file = toml::from_str::<File>(text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            reader.add(span, String::new(), error.message());
+            reader.add(span, String::new(), &plain_words(error.message()));
             std::mem::take(&mut reader.problems)
         })?;
         let policies = reader.policies(file);

@@ -1,8 +1,10 @@
 //! The table of all transfers and their streams, with limits and rates.
 
+mod lookup;
 mod tokens;
+mod unrouted;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use smallvec::SmallVec;
 
 use crate::changes::{Changed, Changes};
 use crate::ids::{StreamId, TransferId};
-use crate::openers::Openers;
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
+use lookup::{ByOpener, ByTuple};
+use unrouted::Unrouted;
 
 /// Limits of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,11 +64,11 @@ pub struct Transfers {
     transfers: Numbered<TransferId, Transfer>,
     streams: Numbered<StreamId, Stream>,
     /// The streams that have no route.
-    unrouted: BTreeSet<StreamId>,
-    by_tuple: Index<FiveTuple, StreamId>,
+    unrouted: Unrouted,
+    by_tuple: ByTuple,
     // Two hosts may choose the same token, so a token only names candidates.
     by_token: Index<Token, SmallVec<[TransferId; 1]>>,
-    by_opener: Openers,
+    by_opener: ByOpener,
     by_group: BTreeMap<Group, TransferId>,
     /// The transfers of reconciled streams, by the addresses of both hosts.
     restored: BTreeMap<(IpAddr, IpAddr), TransferId>,
@@ -100,7 +103,9 @@ impl Transfers {
 
     /// Notes a change of a transfer's data that is shown but kept elsewhere.
     pub fn note_change(&mut self, id: TransferId) {
-        if let Some(transfer) = self.transfers.get_mut(id) {
+        if self.changes.is_read()
+            && let Some(transfer) = self.transfers.get_mut(id)
+        {
             self.changes.note(transfer);
         }
     }
@@ -117,7 +122,7 @@ impl Transfers {
 
     /// The streams without a route, oldest first.
     pub fn unrouted(&self) -> impl Iterator<Item = &Stream> {
-        self.unrouted.iter().filter_map(|id| self.streams.get(*id))
+        self.unrouted.iter().filter_map(|id| self.streams.get(id))
     }
 
     /// The number of streams.
@@ -142,7 +147,7 @@ impl Transfers {
 
     /// The stream of a connection, as seen from the opening host.
     pub fn by_tuple(&self, tuple: &FiveTuple) -> Option<&Stream> {
-        self.streams.get(*self.by_tuple.get(tuple)?)
+        self.by_tuple.get(&self.streams, tuple)
     }
 
     /// The streams of the transfer of `stream`, without `stream` itself.
@@ -241,7 +246,7 @@ impl Transfers {
     pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
         let Some(stream) = self.streams.get_mut(id) else { return };
         if route.is_some() {
-            self.unrouted.remove(&id);
+            self.unrouted.remove(id);
         } else {
             self.unrouted.insert(id);
         }
@@ -277,10 +282,12 @@ impl Transfers {
     /// Removes a stream, and its transfer with the last one.
     pub fn end(&mut self, id: StreamId) -> Option<Ended> {
         let stream = self.streams.remove(id)?;
-        self.unrouted.remove(&id);
-        self.by_tuple.remove(&stream.tuple);
+        if stream.route.is_none() {
+            self.unrouted.remove(id);
+        }
+        self.by_tuple.remove(id, &stream.tuple);
         if stream.opening == Opening::Capable {
-            self.by_opener.remove(&stream.tuple);
+            self.by_opener.remove(id, &stream.tuple);
         }
         let transfer_ended = self.leave(&stream);
         Some(Ended { stream, transfer_ended })
@@ -330,9 +337,9 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.changes.note(owner);
-        self.by_tuple.insert(tuple, id);
+        self.by_tuple.insert(&self.streams, id, &tuple);
         if opening == Opening::Capable {
-            self.by_opener.insert(&tuple, transfer);
+            self.by_opener.insert(&self.streams, id, &tuple);
         }
         self.unrouted.insert(id);
         let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);

@@ -31,8 +31,8 @@ impl Transfers {
         let names_opener =
             |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
         let named = || self.by_token.get(&token)?.iter().copied().find(names_opener);
-        let at = |dst: &IpAddr| self.by_opener.called(&FiveTuple { dst: *dst, ..*tuple });
-        self.by_opener.called(tuple).or_else(named).or_else(|| addresses.iter().find_map(at))
+        let at = |dst: &IpAddr| self.by_opener.called(&self.streams, &FiveTuple { dst: *dst, ..*tuple });
+        self.by_opener.called(&self.streams, tuple).or_else(named).or_else(|| addresses.iter().find_map(at))
     }
 
     /// Learns the token with which the opening host of a transfer accepted a subflow: its own key made the token.
@@ -60,7 +60,7 @@ impl Transfers {
     /// The transfer that `tuple` joins from the answering host, and that `token` names from now on. The opening
     /// host's key made that token, and the answering host is the first to send it.
     pub(super) fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
-        let id = self.by_opener.called(tuple)?;
+        let id = self.by_opener.called(&self.streams, tuple)?;
         self.learn_opener_token(id, token);
         Some(id)
     }

@@ -91,10 +91,12 @@ impl Groups {
         let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
         group.tunnel = match wanted {
             None => None,
+            // Without any word, numbered packets from anybody would be taken out.
+            Some([]) => return Err(failed(GroupModFailedCode::BadBucket)),
             Some(ends) if group.resequencer.is_some() => {
                 Some(Box::new(Tunnel::Leaves { ends: ends.to_vec() }))
             }
-            Some(ends) if group.spray.is_some() && ends.len() == group.buckets.len() => {
+            Some(ends) if group.spray.is_some() && fits_buckets(ends, group.buckets.len()) => {
                 let ends = ends.to_vec();
                 Some(Box::new(Tunnel::Enters { ends, numbers: FlowNumbers::new(seed as u32) }))
             }
@@ -103,4 +105,9 @@ impl Groups {
         };
         Ok(())
     }
+}
+
+/// Whether each of so many buckets has ends of its own.
+fn fits_buckets(ends: &[Ends], buckets: usize) -> bool {
+    ends.len() == buckets && !ends.iter().any(Ends::is_any)
 }

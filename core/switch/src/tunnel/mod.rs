@@ -19,8 +19,7 @@ use crate::packets::key::Key;
 pub(crate) enum Tunnel {
     /// It encapsulates, with these ends for its buckets.
     Enters { ends: Vec<Ends>, numbers: FlowNumbers<Key> },
-    /// It takes packets out that came between such ends, or between any if there are none, and resequences them by their
-    /// numbers.
+    /// It takes packets out that came between such ends, and resequences them by their numbers.
     Leaves { ends: Vec<Ends> },
 }
 
@@ -35,6 +34,6 @@ impl Tunnel {
 
     /// Whether it takes packets out that came between these ends.
     pub(crate) fn takes(&self, outer: Ends) -> bool {
-        matches!(self, Self::Leaves { ends } if ends.is_empty() || ends.contains(&outer))
+        matches!(self, Self::Leaves { ends } if ends.iter().any(|ends| ends.includes(outer)))
     }
 }

@@ -55,7 +55,7 @@ fn the_sender_is_told_by_the_port_by_which_it_came() {
 }
 
 #[test]
-fn tags_take_from_what_goes_through_a_tunnel_and_not_from_a_cable() {
+fn tags_take_from_what_goes_through_a_tunnel_and_not_from_a_link() {
     for (is_tunnel, most) in [(false, 1_400), (true, 1_396)] {
         let mut bench = bench(1_400, is_tunnel);
         bench.all_do(&[output(2)]);

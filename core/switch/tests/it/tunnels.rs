@@ -36,7 +36,7 @@ pub(crate) fn far() -> Bench {
     bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
     bench.all_do(&[Action::Group(GROUP)]);
     bench.extend(&Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) });
-    bench.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
+    bench.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Ends::ANY.into()) });
     bench
 }
 
@@ -113,7 +113,7 @@ fn what_follows_a_group_that_takes_packets_out_has_them_as_they_came() {
     far.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
     far.all_do(&[Action::Group(GROUP), output(4)]);
     far.extend(&Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) });
-    far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
+    far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(ends(false)) });
     let sent = datagram(40_000, 1, b"data");
     let (_, gre) = near.passes(1, &sent).remove(0);
     assert_eq!(far.passes(2, &gre), [(1, sent), (4, gre)]);
@@ -174,13 +174,33 @@ fn packets_are_taken_out_only_if_they_came_between_the_given_ends() {
 }
 
 #[test]
+fn who_may_send_what_is_taken_out_has_to_be_said() {
+    let (mut near, mut far) = (near(false), Bench::new());
+    far.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
+    far.all_do(&[Action::Group(GROUP)]);
+    far.extend(&Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) });
+    assert_refused(&mut far, &Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
+    let sent = datagram(40_000, 1, b"data");
+    let (_, gre) = near.passes(1, &sent).remove(0);
+    assert_eq!(frames(far.passes(2, &gre)), std::slice::from_ref(&gre), "it stays as it came");
+    far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Ends::ANY[1..].into()) });
+    assert_eq!(frames(far.passes(2, &gre)), std::slice::from_ref(&gre), "of the other family only");
+    far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Ends::ANY.into()) });
+    assert_eq!(frames(far.passes(2, &gre)), [sent]);
+}
+
+fn assert_refused(bench: &mut Bench, extension: &Extension) {
+    let body = extension.body();
+    let heard = bench.say(&braid_openflow::Message::Experimenter(extension.message(&body)));
+    assert_eq!(heard.len(), 1, "an error");
+}
+
+#[test]
 fn ends_have_to_go_with_the_group() {
     let mut bench = near(false);
-    for (group, ends) in [(1, vec![ends(false)[0]]), (9, ends(false)), (1, Vec::new())] {
-        let extension = Extension::SetTunnel { group: GroupId(group), ends: Some(ends) };
-        let body = extension.body();
-        let heard = bench.say(&braid_openflow::Message::Experimenter(extension.message(&body)));
-        assert_eq!(heard.len(), 1, "an error");
+    let any = Ends::ANY.to_vec();
+    for (group, ends) in [(1, vec![ends(false)[0]]), (9, ends(false)), (1, Vec::new()), (1, any)] {
+        assert_refused(&mut bench, &Extension::SetTunnel { group: GroupId(group), ends: Some(ends) });
     }
     bench.extend(&Extension::SetTunnel { group: GROUP, ends: None });
     let frame = datagram(40_000, 1, b"plain");

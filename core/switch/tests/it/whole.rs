@@ -9,7 +9,7 @@ use braid_link_model::{Delay, OneWay, Parameters, Probability};
 use braid_openflow::{Action, Bucket, GroupId, GroupType};
 use braid_packet::{TcpFlags, build};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_types::{PortNo, Time};
+use braid_types::{PortNo, SplitMix64, Time};
 use sha2::{Digest, Sha256};
 
 use crate::bench::{Bench, output, tuple};
@@ -182,13 +182,10 @@ impl Receiver {
 }
 
 fn content(index: usize) -> [u8; SEGMENT] {
-    let mut state = index as u64 + 1;
+    let mut random = SplitMix64::new(index as u64);
     let mut data = [0; SEGMENT];
     for chunk in data.chunks_mut(8) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        chunk.copy_from_slice(&state.to_be_bytes()[..chunk.len()]);
+        chunk.copy_from_slice(&random.next_u64().to_be_bytes()[..chunk.len()]);
     }
     data
 }

@@ -53,10 +53,10 @@ impl Default for Links {
 
 impl Links {
     const fn state(self) -> LinkState {
-        LinkState { capacity: self.capacity, delay: self.delay, load: BitsPerSec(0) }
+        LinkState { delay: self.delay, ..LinkState::of_capacity(self.capacity) }
     }
 }
 
 const fn mbit(rate: u64, delay: Duration) -> LinkState {
-    LinkState { capacity: BitsPerSec(rate * 1_000_000), delay: Some(delay), load: BitsPerSec(0) }
+    LinkState { delay: Some(delay), ..LinkState::of_capacity(BitsPerSec(rate * 1_000_000)) }
 }

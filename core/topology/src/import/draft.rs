@@ -150,7 +150,7 @@ impl Draft {
 
     fn state(&self, edge: &Edge, capacity: BitsPerSec) -> LinkState {
         let delay = edge.delay.or_else(|| self.fibre_delay(edge));
-        LinkState { capacity: edge.capacity.unwrap_or(capacity), delay, load: BitsPerSec(0) }
+        LinkState { delay, ..LinkState::of_capacity(edge.capacity.unwrap_or(capacity)) }
     }
 
     fn fibre_delay(&self, edge: &Edge) -> Option<Duration> {

@@ -37,7 +37,6 @@ pub(crate) use document::at_most;
 pub use graphml::graphml;
 pub use node_link::node_link;
 pub use problem::ImportProblem;
-pub use values::delay as read_delay;
 
 /// The longest document in bytes.
 pub const MAX_INPUT: usize = 64 << 20;

@@ -1,13 +1,12 @@
-//! Values in files: numbers, or text with a unit.
+//! Values in files. A number without a unit is what the formats mean by it: bit/s, or seconds. With a unit they are
+//! amounts as everywhere.
 
 use std::time::Duration;
 
-use braid_types::BitsPerSec;
+use braid_types::{AmountError, BitsPerSec, parse_time_within};
 
 /// The longest delay of a link.
-const MAX_DELAY_SECONDS: f64 = 3_600.0;
-const SECONDS: [(&str, f64); 6] =
-    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+const MAX_DELAY: Duration = Duration::from_secs(3_600);
 
 /// The base rates of SONET and SDH by prefix.
 const OPTICAL: [(&str, f64); 2] = [("OC", 51.84e6), ("STM", 155.52e6)];
@@ -19,13 +18,10 @@ pub(super) fn rate(text: &str) -> Result<BitsPerSec, String> {
         return rate_of(number);
     }
     let text = text.trim();
-    let short = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps")).unwrap_or(text);
-    let bits = short.strip_suffix("bits").or_else(|| short.strip_suffix("bit"));
-    let bits = bits.or_else(|| short.strip_suffix('b').filter(|_| short != text));
-    let rate = bits.and_then(|bits| format!("{bits}bit").parse().ok());
-    rate.or_else(|| optical(text))
+    optical(text)
         .or_else(|| ethernet(text))
-        .ok_or_else(|| format!("{text:?} is not a rate: write 100Mbit, 2.5Gbit/s or a number of bit/s"))
+        .map_or_else(|| text.parse(), Ok)
+        .map_err(|error: AmountError| format!("{error}; or a number of bit/s"))
 }
 
 /// A SONET or SDH rate, such as `OC-192c` or `STM16`.
@@ -52,29 +48,21 @@ pub(super) fn rate_of(bits: f64) -> Result<BitsPerSec, String> {
 }
 
 /// A link's delay: a number of seconds, or one with a unit such as `10ms`, `5us`, `1.5 s`; an hour at most.
-///
-/// # Errors
-///
-/// A text that says what is wrong and how delays are written.
-pub fn delay(text: &str) -> Result<Duration, String> {
-    if let Some(seconds) = number(text) {
-        return delay_of(seconds);
+pub(super) fn delay(text: &str) -> Result<Duration, String> {
+    match number(text) {
+        Some(seconds) => delay_of(seconds),
+        None => parse_time_within(text, MAX_DELAY, "at most 3600s")
+            .map_err(|error| format!("{error}; or a number of seconds")),
     }
-    let text = text.trim();
-    let with_unit = SECONDS.iter().find_map(|(unit, scale)| Some((number(text.strip_suffix(unit)?)?, scale)));
-    let (value, scale) = with_unit
-        .ok_or_else(|| format!("{text:?} is not a delay: write 10ms, 5us or a number of seconds"))?;
-    delay_of(value * scale)
 }
 
 /// A number of seconds.
 pub(super) fn delay_of(seconds: f64) -> Result<Duration, String> {
-    if (0.0..=MAX_DELAY_SECONDS).contains(&seconds) {
+    let most = MAX_DELAY.as_secs_f64();
+    if (0.0..=most).contains(&seconds) {
         return Ok(Duration::from_nanos((seconds * 1e9).round() as u64));
     }
-    Err(format!(
-        "{seconds} s is not a delay: that is 0 to {MAX_DELAY_SECONDS} s; for less than seconds write 10ms"
-    ))
+    Err(format!("{seconds} s is not a delay: that is 0 to {most} s; for less than seconds write 10ms"))
 }
 
 /// A decimal number, as XML Schema and JSON write it; it may be infinite or NaN.
@@ -102,11 +90,13 @@ mod tests {
 
     #[test]
     fn rates_are_read_as_the_field_writes_them() {
-        for text in ["10Gbit", "10 Gbit/s", "10Gbps", "10 Gb/s", "10000 Mbits/s", "1e10", " 10000000000.0 "] {
+        for text in
+            ["10Gbit", "10 Gbit/s", "10Gbps", "10G", "10 Gb/s", "10000 Mbits/s", "1e10", " 10000000000.0 "]
+        {
             assert_eq!(rate(text), Ok(BitsPerSec(10_000_000_000)), "{text}");
         }
         for text in [
-            "", "fast", "-1", "NaN", "inf", "1e30", "10GB/s", "10G", "-5Mbit", "9b", "OC-", "OC-x", "STM--1",
+            "", "fast", "-1", "NaN", "inf", "1e30", "10GB/s", "-5Mbit", "9b", "OC-", "OC-x", "STM--1",
             "-1GbE", "badGE",
         ] {
             assert!(rate(text).is_err(), "{text}");
@@ -115,10 +105,10 @@ mod tests {
 
     #[test]
     fn delays_are_seconds_or_have_a_unit() {
-        for text in ["0.01", "10ms", "10 ms", "10000us", "10000 µs", "1e7ns", "0.01s"] {
+        for text in ["0.01", "10ms", "10 ms", "10000us", "10000 µs", "10000000ns", "0.01s"] {
             assert_eq!(delay(text), Ok(Duration::from_millis(10)), "{text}");
         }
-        for text in ["", "soon", "-1ms", "NaN", "infs", "3601", "ms", "1 min"] {
+        for text in ["", "soon", "-1ms", "NaN", "infs", "3601", "61min", "ms", "1 m"] {
             assert!(delay(text).is_err(), "{text}");
         }
     }

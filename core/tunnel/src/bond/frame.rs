@@ -1,18 +1,29 @@
-//! What travels inside of sessions: packets, parts of packets, probes and their answers.
+//! What travels inside of sessions: packets, parts of packets, repairs of lost ones, probes and their answers.
 
 use braid_spray::Numbered;
 
+use crate::endpoint::MAX_PATHS;
 use crate::wire::take;
 
-/// Kind, paths in use, key, number.
-pub(super) const NUMBERED_HEAD: usize = 10;
+/// Kind, mark, sequence number of the path, key, number.
+pub(super) const NUMBERED_HEAD: usize = 14;
+/// The most packets that one frame asks for, or gives up.
+pub(super) const MAX_LISTED: usize = 64;
 
 const NUMBERED: u8 = 1;
 const URGENT: u8 = 2;
 const FIRST_PART: u8 = 3;
 const SECOND_PART: u8 = 4;
+/// Added to the kind of a packet that is sent again.
+const AGAIN: u8 = 0x10;
 const PROBE: u8 = 0x20;
 const ANSWER: u8 = 0x21;
+const MISSING: u8 = 0x22;
+const ABANDONED: u8 = 0x23;
+
+const PATH_BITS: u8 = 0x07;
+const PATHS_SHIFT: u32 = 3;
+const VISIBLE: u8 = 0x80;
 
 /// Which part of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,65 +33,185 @@ pub(super) enum Part {
     Second,
 }
 
+/// The path of a packet as its sender numbers it, and what the receiver may expect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Mark {
+    pub(super) path: u8,
+    /// The number of paths that carry packets in order of flows.
+    pub(super) paths: u8,
+    /// Whether lost packets of this path stay lost, so that hosts notice that the path is full.
+    pub(super) shows_losses: bool,
+}
+
+/// Where a packet was sent first: by which path of its sender, and as which of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Frame<'a> {
-    Numbered { part: Part, paths: u8, numbered: Numbered, packet: &'a [u8] },
+pub(super) struct Place {
+    pub(super) path: u8,
+    pub(super) seq: u32,
+}
+
+/// A packet inside a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Payload<'a> {
+    Numbered { part: Part, numbered: Numbered, packet: &'a [u8] },
     Urgent(&'a [u8]),
-    Probe { epoch: u8, number: u32, sent: u32 },
-    Answer { epoch: u8, number: u32, arrived: u64, sent: u32, received: u32 },
+}
+
+/// What the other end says to a probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Answer {
+    pub(super) number: u32,
+    /// When the probe arrived, by the other end's clock.
+    pub(super) arrived: u64,
+    /// Packets sent before the probe, and received before it.
+    pub(super) sent: u32,
+    pub(super) received: u32,
+    /// Bytes received before it.
+    pub(super) bytes: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Frame<'a> {
+    Packet {
+        mark: Mark,
+        seq: u32,
+        payload: Payload<'a>,
+    },
+    /// A packet that was lost, once more.
+    Again {
+        place: Place,
+        payload: Payload<'a>,
+    },
+    /// All packets before `sent` were sent before it.
+    Probe {
+        mark: Mark,
+        number: u32,
+        sent: u32,
+    },
+    Answer(Answer),
+    /// Packets of a path of the receiver of this that have not come.
+    Missing {
+        path: u8,
+        seqs: Vec<u32>,
+    },
+    /// Packets of a path of the sender of this that will not be sent again.
+    Abandoned {
+        path: u8,
+        seqs: Vec<u32>,
+    },
+}
+
+impl Mark {
+    const fn read(byte: u8) -> Self {
+        let (path, paths) = (byte & PATH_BITS, ((byte & !VISIBLE) >> PATHS_SHIFT).saturating_add(1));
+        Self { path, paths, shows_losses: byte & VISIBLE != 0 }
+    }
+
+    fn byte(self) -> u8 {
+        let paths = self.paths.clamp(1, MAX_PATHS as u8).saturating_sub(1);
+        self.path & PATH_BITS | paths << PATHS_SHIFT | if self.shows_losses { VISIBLE } else { 0 }
+    }
 }
 
 impl<'a> Frame<'a> {
     pub(super) fn read(content: &'a [u8]) -> Option<Self> {
         let (kind, mut rest) = content.split_first()?;
         let rest = &mut rest;
-        let word = |rest: &mut &[u8]| take(rest).map(u32::from_be_bytes);
         match *kind {
-            NUMBERED | FIRST_PART | SECOND_PART => {
-                let part = match *kind {
-                    FIRST_PART => Part::First,
-                    SECOND_PART => Part::Second,
-                    _ => Part::Whole,
-                };
-                let [paths] = take(rest)?;
-                let numbered = Numbered { key: word(rest)?, number: word(rest)? };
-                Some(Self::Numbered { part, paths, numbered, packet: rest })
-            }
-            URGENT => Some(Self::Urgent(rest)),
             PROBE => {
-                let [epoch] = take(rest)?;
-                Some(Self::Probe { epoch, number: word(rest)?, sent: word(rest)? })
+                let [mark] = take(rest)?;
+                Some(Self::Probe { mark: Mark::read(mark), number: word(rest)?, sent: word(rest)? })
             }
             ANSWER => {
-                let [epoch] = take(rest)?;
                 let (number, arrived) = (word(rest)?, u64::from_be_bytes(take(rest)?));
-                Some(Self::Answer { epoch, number, arrived, sent: word(rest)?, received: word(rest)? })
+                let (sent, received, bytes) = (word(rest)?, word(rest)?, word(rest)?);
+                Some(Self::Answer(Answer { number, arrived, sent, received, bytes }))
             }
-            _ => None,
+            MISSING | ABANDONED => {
+                let [path] = take(rest)?;
+                let seqs = std::iter::from_fn(|| word(rest)).take(MAX_LISTED).collect();
+                let path = path & PATH_BITS;
+                Some(if *kind == MISSING {
+                    Self::Missing { path, seqs }
+                } else {
+                    Self::Abandoned { path, seqs }
+                })
+            }
+            kind => {
+                let ([mark], seq) = (take(rest)?, word(rest)?);
+                let payload = Payload::read(kind & !AGAIN, rest)?;
+                let (mark, path) = (Mark::read(mark), mark & PATH_BITS);
+                Some(match kind & AGAIN {
+                    0 => Self::Packet { mark, seq, payload },
+                    _ => Self::Again { place: Place { path, seq }, payload },
+                })
+            }
         }
     }
 
-    pub(super) fn content(self) -> Vec<u8> {
+    pub(super) fn content(&self) -> Vec<u8> {
         match self {
-            Self::Numbered { part, paths, numbered, packet } => {
+            Self::Packet { mark, seq, payload } => payload.content(0, mark.byte(), *seq),
+            Self::Again { place, payload } => payload.content(AGAIN, place.path & PATH_BITS, place.seq),
+            Self::Probe { mark, number, sent } => {
+                [&[PROBE, mark.byte()], &number.to_be_bytes()[..], &sent.to_be_bytes()].concat()
+            }
+            Self::Answer(Answer { number, arrived, sent, received, bytes }) => {
+                let words = [sent, received, bytes].map(|word| word.to_be_bytes()).concat();
+                [&[ANSWER], &number.to_be_bytes()[..], &arrived.to_be_bytes(), &words].concat()
+            }
+            Self::Missing { path, seqs } => list(MISSING, *path, seqs),
+            Self::Abandoned { path, seqs } => list(ABANDONED, *path, seqs),
+        }
+    }
+
+    /// Makes of a packet's content the one with which it is sent again; it stays as long.
+    pub(super) fn again(content: &[u8], path: u8) -> Vec<u8> {
+        let mut content = content.to_vec();
+        if let [kind, mark, ..] = content.as_mut_slice() {
+            (*kind, *mark) = (*kind | AGAIN, path & PATH_BITS);
+        }
+        content
+    }
+}
+
+impl<'a> Payload<'a> {
+    fn read(kind: u8, rest: &mut &'a [u8]) -> Option<Self> {
+        let part = match kind {
+            NUMBERED => Part::Whole,
+            FIRST_PART => Part::First,
+            SECOND_PART => Part::Second,
+            URGENT => return Some(Self::Urgent(rest)),
+            _ => return None,
+        };
+        let numbered = Numbered { key: word(rest)?, number: word(rest)? };
+        Some(Self::Numbered { part, numbered, packet: rest })
+    }
+
+    fn content(self, again: u8, mark: u8, seq: u32) -> Vec<u8> {
+        let seq = seq.to_be_bytes();
+        match self {
+            Self::Urgent(packet) => [&[URGENT | again, mark], &seq[..], packet].concat(),
+            Self::Numbered { part, numbered, packet } => {
                 let kind = match part {
                     Part::Whole => NUMBERED,
                     Part::First => FIRST_PART,
                     Part::Second => SECOND_PART,
                 };
-                let Numbered { key, number } = numbered;
-                [&[kind, paths], &key.to_be_bytes()[..], &number.to_be_bytes(), packet].concat()
-            }
-            Self::Urgent(packet) => [&[URGENT], packet].concat(),
-            Self::Probe { epoch, number, sent } => {
-                [&[PROBE, epoch], &number.to_be_bytes()[..], &sent.to_be_bytes()].concat()
-            }
-            Self::Answer { epoch, number, arrived, sent, received } => {
-                let words = [number.to_be_bytes(), sent.to_be_bytes(), received.to_be_bytes()];
-                [&[ANSWER, epoch], &words[0][..], &arrived.to_be_bytes(), &words[1], &words[2]].concat()
+                let [key, number] = [numbered.key, numbered.number].map(u32::to_be_bytes);
+                [&[kind | again, mark], &seq[..], &key, &number, packet].concat()
             }
         }
     }
+}
+
+fn word(rest: &mut &[u8]) -> Option<u32> {
+    take(rest).map(u32::from_be_bytes)
+}
+
+fn list(kind: u8, path: u8, seqs: &[u32]) -> Vec<u8> {
+    let seqs = seqs.iter().take(MAX_LISTED).flat_map(|seq| seq.to_be_bytes());
+    [kind, path & PATH_BITS].into_iter().chain(seqs).collect()
 }
 
 #[cfg(test)]
@@ -91,17 +222,32 @@ mod tests {
     fn frames_are_read_as_they_are_written() {
         let numbered = Numbered { key: 7, number: u32::MAX };
         let parts = [Part::Whole, Part::First, Part::Second];
-        let packets = parts.map(|part| Frame::Numbered { part, paths: 2, numbered, packet: &[1, 2] });
+        let payloads = parts.map(|part| Payload::Numbered { part, numbered, packet: &[1, 2] });
+        let mark = Mark { path: 7, paths: 8, shows_losses: true };
+        let packets = payloads.into_iter().chain([Payload::Urgent(&[9])]).flat_map(|payload| {
+            let place = Place { path: 5, seq: 77 };
+            [Frame::Packet { mark, seq: 3, payload }, Frame::Again { place, payload }]
+        });
         let others = [
-            Frame::Urgent(&[9]),
-            Frame::Probe { epoch: 1, number: 2, sent: 3 },
-            Frame::Answer { epoch: 1, number: 2, arrived: 1 << 40, sent: 4, received: 5 },
+            Frame::Probe { mark: Mark { path: 1, paths: 1, shows_losses: false }, number: 2, sent: 3 },
+            Frame::Answer(Answer { number: 2, arrived: 1 << 40, sent: 4, received: 5, bytes: 6 }),
+            Frame::Missing { path: 3, seqs: vec![1, u32::MAX] },
+            Frame::Abandoned { path: 2, seqs: Vec::new() },
         ];
-        for frame in packets.into_iter().chain(others) {
+        for frame in packets.chain(others) {
             assert_eq!(Frame::read(&frame.content()), Some(frame));
         }
-        for strange in [&[][..], &[1, 2, 3], &[0x20], &[0x21; 9], &[0x77, 0]] {
+        for strange in [&[][..], &[1, 2, 3], &[0x20], &[0x21; 9], &[0x77, 0], &[0x12, 0, 0, 0]] {
             assert_eq!(Frame::read(strange), None);
         }
+    }
+
+    #[test]
+    fn a_packet_that_is_sent_again_is_as_long_and_has_its_first_place() {
+        let payload = Payload::Urgent(&[1, 2, 3]);
+        let first = Frame::Packet { mark: Mark { path: 4, paths: 2, shows_losses: true }, seq: 9, payload };
+        let again = Frame::again(&first.content(), 4);
+        assert_eq!(Frame::read(&again), Some(Frame::Again { place: Place { path: 4, seq: 9 }, payload }));
+        assert_eq!(again.len(), first.content().len());
     }
 }

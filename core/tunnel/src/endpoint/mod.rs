@@ -125,7 +125,7 @@ impl Endpoint {
             Some(Datagram::Response { receiver, sender, noise }) => {
                 self.handle_response(now, receiver, sender, noise);
             }
-            None => self.refused.strange += 1,
+            None => self.refused.strange = self.refused.strange.saturating_add(1),
         }
     }
 
@@ -208,12 +208,12 @@ impl Endpoint {
 
     fn handle_data(&mut self, now: Time, (uplink, from): (u8, SocketAddr), name: u32, sealed: (u64, &[u8])) {
         let Some(at) = self.peers.named(name) else {
-            self.refused.strange += 1;
+            self.refused.strange = self.refused.strange.saturating_add(1);
             return;
         };
         let Some(path) = self.peers.path_mut(at) else { return };
         let Some(opened) = path.open(now, name, sealed.0, sealed.1) else {
-            self.refused.forged += 1;
+            self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };
         let has_moved = opened.is_newest && (path.remote != Some(from) || path.uplink != uplink);
@@ -281,7 +281,7 @@ impl Endpoint {
         let wanted = path.handshake().filter(|handshake| handshake.local == name);
         let wanted = wanted.map(|handshake| cookie::mac(&greeting, &[&cookie, &handshake.mac]));
         if !wanted.is_some_and(|wanted| cookie::equal(wanted, mac)) {
-            self.refused.forged += 1;
+            self.refused.forged = self.refused.forged.saturating_add(1);
         } else if path.handle_cookie(now, cookie) {
             self.dial(now, at);
         }
@@ -292,7 +292,7 @@ impl Endpoint {
         let Some(path) = self.peers.path_mut(at) else { return };
         let is_wanted = path.handshake().is_some_and(|handshake| handshake.local == name);
         if !is_wanted || !path.handle_response(now, remote, noise) {
-            self.refused.forged += 1;
+            self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         }
         let has_come_up = path.come_up();
@@ -310,8 +310,8 @@ impl Endpoint {
             secret
         });
         match verdict {
-            Verdict::Forged => self.refused.forged += 1,
-            Verdict::Limited => self.refused.limited += 1,
+            Verdict::Forged => self.refused.forged = self.refused.forged.saturating_add(1),
+            Verdict::Limited => self.refused.limited = self.refused.limited.saturating_add(1),
             Verdict::Challenge(bytes) => {
                 self.transmits.push_back(Transmit { uplink: came.0, to: came.1, bytes });
             }
@@ -323,19 +323,19 @@ impl Endpoint {
     fn accept(&mut self, now: Time, (uplink, from): (u8, SocketAddr), initiation: &Initiation<'_>) {
         let ephemeral = self.random_bytes();
         let Some(accepted) = noise::accept::<OFFER>(&self.key, ephemeral, initiation.noise) else {
-            self.refused.forged += 1;
+            self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };
         let [number, ..] = accepted.payload;
         let Some(at) = self.peers.accepting_path(now, &accepted.peer, number, uplink) else {
-            self.refused.unknown_keys += 1;
+            self.refused.unknown_keys = self.refused.unknown_keys.saturating_add(1);
             return;
         };
         let name = self.free_name();
         let Some(path) = self.peers.path_mut(at) else { return };
         let seen = initiation.noise.first_chunk().copied().unwrap_or_default();
         if !path.remember(seen) {
-            self.refused.forged += 1;
+            self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         }
         let Some((response, ciphers)) = accepted.respond() else { return };

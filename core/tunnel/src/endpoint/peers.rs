@@ -80,8 +80,9 @@ impl Peers {
         let path = match known {
             Some(path) => path,
             None if paths.len() < MAX_PATHS => {
+                let new = paths.len();
                 paths.push(Path::new(now, number, uplink, None));
-                paths.len() - 1
+                new
             }
             None => return None,
         };

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 use crate::cookie::COOKIE_LIFETIME;
 use crate::noise::Initiated;
@@ -31,8 +31,8 @@ const PING_AFTER: Duration = Duration::from_secs(10);
 /// What was sent was answered by nothing for this long: the path is down, and the dialling end begins anew.
 const SILENCE: Duration = Duration::from_secs(3);
 const PING_AGAIN: Duration = Duration::from_secs(1);
-const FIRST_RETRY: Duration = Duration::from_secs(1);
-const MAX_RETRY: Duration = Duration::from_secs(5);
+/// The waits between handshakes that are not answered.
+const HANDSHAKE_RETRY: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(5));
 /// An address that changes and changes back so often in such intervals is two sites with one key.
 const CONFLICT: Duration = Duration::from_secs(15);
 const CONFLICT_TURNS: u8 = 4;
@@ -53,7 +53,8 @@ pub(crate) struct Path {
     next: Option<Session>,
     handshake: Option<Handshake>,
     retry_at: Time,
-    retry: Duration,
+    /// The last wait; `None` before the first try.
+    retry: Option<Duration>,
     cookie: Option<(Time, [u8; COOKIE])>,
     takes_cookie: bool,
     last_received: Time,
@@ -102,7 +103,7 @@ impl Path {
             next: None,
             handshake: None,
             retry_at: now,
-            retry: FIRST_RETRY,
+            retry: None,
             cookie: None,
             takes_cookie: false,
             last_received: now,
@@ -123,7 +124,7 @@ impl Path {
 
     /// The longest content of a datagram that passes whole.
     pub(crate) fn max_content(&self) -> usize {
-        usize::from(self.mtu.found()) - DATA_OVERHEAD
+        usize::from(self.mtu.found()).saturating_sub(DATA_OVERHEAD)
     }
 
     /// Seals a datagram with the newest keys that the other end is known to have.
@@ -162,8 +163,8 @@ impl Path {
             return Some(Due::Down);
         }
         if may_dial && self.wants_handshake(now) && self.retry_at <= now {
-            self.retry_at = now + self.retry;
-            self.retry = (self.retry * 2).min(MAX_RETRY);
+            let wait = HANDSHAKE_RETRY.after(self.retry);
+            (self.retry_at, self.retry) = (now + wait, Some(wait));
             self.takes_cookie = true;
             return Some(Due::Dial);
         }
@@ -195,8 +196,8 @@ impl Path {
     }
 
     fn ping_at(&self) -> Time {
-        let patience = if self.last_sent > self.last_received { PING_AGAIN } else { PING_AFTER };
-        (self.last_received + patience).max(self.last_ping + PING_AGAIN)
+        let wait = if self.last_sent > self.last_received { PING_AGAIN } else { PING_AFTER };
+        (self.last_received + wait).max(self.last_ping + PING_AGAIN)
     }
 
     fn is_silent(&self, now: Time) -> bool {
@@ -214,7 +215,7 @@ impl Path {
 
     /// The uplink or its address has changed: tries at once.
     pub(crate) fn hurry(&mut self, now: Time) {
-        (self.retry_at, self.retry) = (now, FIRST_RETRY);
+        (self.retry_at, self.retry) = (now, None);
         (self.last_received, self.last_ping) = (now - PING_AFTER, now - PING_AGAIN);
         self.mtu.restart(now);
     }
@@ -282,7 +283,7 @@ impl Path {
     }
 
     fn begin(&mut self, now: Time) {
-        self.handshakes += 1;
-        (self.retry_at, self.retry) = (now, FIRST_RETRY);
+        self.handshakes = self.handshakes.saturating_add(1);
+        (self.retry_at, self.retry) = (now, None);
     }
 }

@@ -52,8 +52,8 @@ impl MtuSearch {
             (self.found, self.round, self.next) = (self.answered, 0, now + PAUSE);
             return Vec::new();
         }
-        (self.round, self.next) = (self.round + 1, now + ROUND);
-        let lengths = MTUS.iter().map(|mtu| mtu - headers);
+        (self.round, self.next) = (self.round.saturating_add(1), now + ROUND);
+        let lengths = MTUS.iter().map(|mtu| mtu.saturating_sub(headers));
         lengths.filter(|length| *length > self.answered).collect()
     }
 

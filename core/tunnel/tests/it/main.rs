@@ -1,6 +1,7 @@
 //! Sites against each other over a network that loses, repeats, changes and forges.
 
 mod attacks;
+mod bonding;
 mod sessions;
 mod traffic;
 mod world;

@@ -20,12 +20,14 @@ pub(crate) struct Faults {
     pub(crate) repeated: u64,
     /// Longer datagrams are lost.
     pub(crate) mtu: usize,
+    /// The time that a datagram takes of the path; none without a limit.
+    pub(crate) sending: Duration,
 }
 
 impl Default for Faults {
     fn default() -> Self {
         let delay = Duration::from_millis(5);
-        Self { delay, jitter: Duration::ZERO, lost: 0, repeated: 0, mtu: 1_500 }
+        Self { delay, jitter: Duration::ZERO, lost: 0, repeated: 0, mtu: 1_500, sending: Duration::ZERO }
     }
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct World {
     pub(crate) seen: Vec<(usize, Transmit)>,
     pub(crate) keeps: bool,
     flying: BTreeMap<(Time, u64), Flying>,
+    /// By site and uplink, when all datagrams are sent.
+    free: Vec<[Time; 2]>,
     random: SplitMix64,
     count: u64,
 }
@@ -75,7 +79,7 @@ pub(crate) fn site(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> Si
             .iter()
             .map(|(number, _)| vec![format!("10.{number}.0.0/16").parse().unwrap()])
             .collect(),
-        weights: vec![1; uplinks],
+        rates: vec![None; uplinks],
         lan: Lan::Routed,
     };
     Site::new(Time::ZERO, settings, [own.wrapping_add(100); 32])
@@ -106,6 +110,7 @@ pub(crate) fn number(packet: &[u8]) -> u32 {
 impl World {
     pub(crate) fn new(sites: Vec<Site>) -> Self {
         let addresses = (0..sites.len()).map(|site| (0..2).map(|it| address(site, it)).collect()).collect();
+        let free = vec![[Time::ZERO; 2]; sites.len()];
         let (delivered, events) = (vec![Vec::new(); sites.len()], vec![Vec::new(); sites.len()]);
         Self {
             now: Time::ZERO,
@@ -117,6 +122,7 @@ impl World {
             seen: Vec::new(),
             keeps: false,
             flying: BTreeMap::new(),
+            free,
             random: SplitMix64::new(7),
             count: 0,
         }
@@ -189,12 +195,14 @@ impl World {
         if self.chance(faults.lost) || bytes.len() + 28 > faults.mtu {
             return;
         }
+        let sent = self.now.max(self.free[site][usize::from(uplink)]) + faults.sending;
+        self.free[site][usize::from(uplink)] = sent;
         let copies = 1 + u64::from(self.chance(faults.repeated));
         for _ in 0..copies {
             let jitter = faults.jitter.as_nanos() as u64;
             let extra = Duration::from_nanos(self.random.next_u64() % jitter.max(1));
             self.count += 1;
-            let at = (self.now + faults.delay + extra, self.count);
+            let at = (sent + faults.delay + extra, self.count);
             self.flying.insert(at, Flying { site: other, uplink: far as u8, from, bytes: bytes.clone() });
         }
     }

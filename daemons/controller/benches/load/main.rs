@@ -88,10 +88,12 @@ fn control(arguments: &[String]) {
         access: Access::default(),
         testbed: None,
         policy: None,
+        reload: None,
         cluster: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
-        ovsdb: Vec::new(),
+        host_metadata: Default::default(),
+        ovsdb: Default::default(),
     };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());

@@ -69,7 +69,10 @@ mod tests {
     fn errors_of_the_file_name_no_token() {
         let cases = [
             (FILE.replace("0123456789abcdef", "0123456789"), "\"a\": its token has fewer than 16"),
-            (FILE.replace("change", "everything"), "line 4: unknown variant"),
+            (
+                FILE.replace("change", "everything"),
+                "line 4: there is no value \"everything\": write read, use or change",
+            ),
             (FILE.replace("access", "acces"), "line "),
             (format!("{FILE}{FILE}"), "\"a\" and \"a\" have the same token"),
         ];

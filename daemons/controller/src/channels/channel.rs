@@ -15,7 +15,7 @@ use super::handshakes::Place;
 use super::identity::Identity;
 use super::outbox::{Outbox, RoleWish};
 use super::poller::Wanted;
-use crate::engine::{Engine, JoinError};
+use crate::engine::{Engine, JoinError, RoleRefusal};
 use crate::openflow_tls::ClaimError;
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
@@ -23,6 +23,9 @@ const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
 
 /// Time for the messages of one switch in a turn.
 const TURN_BUDGET: Duration = Duration::from_millis(5);
+
+/// Bytes of messages after which the clock is read for that: some packets, as reading it costs as much as part of one.
+const CLOCK_INTERVAL: usize = 512;
 
 /// Capacity that the buffer of an incomplete message keeps.
 const RETAINED_CAPACITY: usize = 4 << 10;
@@ -193,10 +196,14 @@ impl Channel {
         let mut rest = stream;
         self.take_control(engine, arrived_at, stream)?;
         self.is_behind = false;
+        let mut clock_at = rest.len().saturating_sub(CLOCK_INTERVAL);
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
-            if engine.now().since(arrived_at) >= TURN_BUDGET {
-                self.is_behind = true;
-                break;
+            if rest.len() <= clock_at {
+                clock_at = rest.len().saturating_sub(CLOCK_INTERVAL);
+                if engine.now().since(arrived_at) >= TURN_BUDGET {
+                    self.is_behind = true;
+                    break;
+                }
             }
             let (message, after) = rest.split_at(length);
             if !self.control.has_handled(stream.len() - rest.len(), message) {
@@ -289,8 +296,8 @@ impl Channel {
         newest: Option<Term>,
     ) -> Result<(), ChannelError> {
         self.note_connected(engine, dpid)?;
-        newest.into_iter().for_each(|term| engine.switches_mut().note_term(term));
-        engine.lose_role(dpid, self.address, &self.outbox, self.session.term())?;
+        let refusal = RoleRefusal { claimed: self.session.term(), newest };
+        engine.lose_role(dpid, self.address, &self.outbox, refusal)?;
         self.joined = Some(dpid);
         Ok(())
     }

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use braid_api::{self as api, Schema};
-use braid_cluster::{HandOverError, MemberId};
+use braid_cluster::{HandOverError, MemberId, TakeOverError};
+use braid_control::{Reply, Request};
+use braid_types::Term;
 use tokio::sync::{Notify, oneshot};
 
 use super::policy::{Loaded, Wanted};
@@ -24,7 +26,7 @@ impl Handle {
         let cluster = self.cluster.borrow();
         let (now, member) = (cluster.now(), &cluster.member);
         let leader = member.leader(now);
-        let own = (&cluster.id, &cluster.address);
+        let own = (&cluster.hello.member, &cluster.address);
         let others = cluster.peers.iter().map(|(id, (address, _))| (id, address));
         let mut members: Vec<_> = others.chain([own]).collect();
         members.sort_unstable();
@@ -36,8 +38,8 @@ impl Handle {
         api::Cluster {
             schema: Schema,
             now,
-            name: cluster.name.clone(),
-            member: cluster.id.to_string(),
+            name: Some(cluster.hello.cluster.clone()),
+            member: Some(cluster.hello.member.to_string()),
             leader: leader.as_ref().map(|(leader, _)| leader.to_string()),
             term: leader.map(|(_, term)| term.0),
             newest_term: member.newest().0,
@@ -46,10 +48,33 @@ impl Handle {
         }
     }
 
+    /// Passes on what an API client asks for. What it is promised is in the store before it has its answer.
+    pub(crate) fn ask(&self, request: Request, answer: oneshot::Sender<Reply>) {
+        let mut cluster = self.cluster.borrow_mut();
+        match request {
+            Request::Assign(claim) => cluster.assignments.assign(claim, answer),
+            Request::Release { assignment, owner } => {
+                cluster.assignments.release(assignment, owner, answer);
+            }
+            other => return cluster.ask(other, answer),
+        }
+        self.woken.notify_one();
+    }
+
     /// Has a policy kept for all members, which then apply it.
     pub(crate) fn load_policy(&self, text: String, answer: oneshot::Sender<Loaded>) {
         // A thread that has ended takes the answer with it.
         let _ = self.cluster.borrow().policies.send(Wanted { text, answer });
+    }
+
+    /// Raises the term above those of controllers outside the cluster that switches have reported. Returns the new one.
+    pub(crate) fn take_over(&self) -> Result<Term, TakeOverError> {
+        let mut cluster = self.cluster.borrow_mut();
+        let above = cluster.foreign_term();
+        let now = cluster.now();
+        let claimed = cluster.member.take_over(now, above);
+        self.woken.notify_one();
+        claimed
     }
 
     /// Asks a standby to lead in the place of this member.

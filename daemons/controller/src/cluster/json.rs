@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use braid_cluster::{LeaderRecord, LeaseId, MemberId, StoreView};
+use braid_cluster::{LeaderRecord, LeaseId, MemberId, RunId, StoreView};
 use braid_types::Term;
 use serde_json::{Value, json};
 
@@ -13,6 +13,16 @@ pub(super) fn encode(text: &str) -> String {
 
 pub(super) fn range(key: &str) -> Value {
     json!({ "requestRange": { "key": encode(key) } })
+}
+
+/// All keys from this one to before that one, but no more than this.
+pub(super) fn range_of(key: &str, end: &str, limit: usize) -> Value {
+    let (key, range_end) = (encode(key), encode(end));
+    json!({ "requestRange": { "key": key, "rangeEnd": range_end, "limit": limit.to_string() } })
+}
+
+pub(super) fn remove(key: &str) -> Value {
+    json!({ "requestDeleteRange": { "key": encode(key) } })
 }
 
 pub(super) fn put(key: &str, value: &str) -> Value {
@@ -29,6 +39,11 @@ pub(super) fn is_absent(key: &str) -> Value {
     json!({ "key": encode(key), "target": "CREATE", "result": "EQUAL", "createRevision": "0" })
 }
 
+/// The condition that a key has this value.
+pub(super) fn has_value(key: &str, value: &str) -> Value {
+    json!({ "key": encode(key), "target": "VALUE", "result": "EQUAL", "value": encode(value) })
+}
+
 /// The condition that a key was changed last in this revision.
 pub(super) fn has_revision(key: &str, revision: u64) -> Value {
     json!({ "key": encode(key), "target": "MOD", "result": "EQUAL", "modRevision": revision.to_string() })
@@ -39,17 +54,27 @@ pub(super) fn succeeded(answer: &Value) -> bool {
     answer["succeeded"].as_bool().unwrap_or_default()
 }
 
+/// The revision in which a transaction has written.
+pub(super) fn written_revision(answer: &Value) -> Option<u64> {
+    number(&answer["header"]["revision"])
+}
+
 /// A key with its value.
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) value: String,
-    revision: u64,
+    pub(super) revision: u64,
     lease: u64,
 }
 
 /// The first pair of the range with this index among a transaction's answers.
 pub(super) fn pair(answer: &Value, index: usize) -> Option<Pair> {
     answer["responses"].get(index)?["response_range"]["kvs"].get(0).and_then(read_pair)
+}
+
+/// All pairs of the range with this index among a transaction's answers.
+pub(super) fn pairs_of(answer: &Value, index: usize) -> Vec<Pair> {
+    answer["responses"].get(index).map(|it| pairs(&it["response_range"])).unwrap_or_default()
 }
 
 /// All pairs of a range.
@@ -75,20 +100,25 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_str()?.parse().ok()
 }
 
-/// The leader's value: its term and name.
-pub(super) fn leader_value(member: &MemberId, term: Term) -> String {
-    format!("{term} {member}")
+/// The leader's value: its term, run and name.
+pub(super) fn leader_value(member: &MemberId, run: RunId, term: Term) -> String {
+    format!("{term} {:016x} {member}", run.0)
 }
 
 /// Both keys, from the ranges of a transaction.
 pub(super) fn view(answer: &Value) -> StoreView {
-    let term = pair(answer, 0).and_then(|it| Some((Term(it.value.parse().ok()?), it.revision)));
-    let leader = pair(answer, 1).and_then(|it| {
-        let (term, member) = it.value.split_once(' ')?;
-        let (term, lease) = (Term(term.parse().ok()?), LeaseId(it.lease));
-        Some(LeaderRecord { member: MemberId::new(member), term, lease })
-    });
-    StoreView { term, leader }
+    // A term that cannot be read is that of no leader, and the next one overwrites it.
+    let term = pair(answer, 0).map(|it| (Term(it.value.parse().unwrap_or_default()), it.revision));
+    StoreView { term, leader: pair(answer, 1).as_ref().and_then(leader) }
+}
+
+/// The leader that a pair names, if it can be read.
+pub(super) fn leader(pair: &Pair) -> Option<LeaderRecord> {
+    let (term, rest) = pair.value.split_once(' ')?;
+    let (run, member) = rest.split_once(' ')?;
+    let (term, lease) = (Term(term.parse().ok()?), LeaseId(pair.lease));
+    let run = RunId(u64::from_str_radix(run, 16).ok()?);
+    Some(LeaderRecord { member: MemberId::new(member), run, term, lease })
 }
 
 #[cfg(test)]
@@ -101,11 +131,12 @@ mod tests {
             json!({ "key": "aw==", "create_revision": "4", "mod_revision": "9", "version": "1",
                 "value": encode(value), "lease": lease })
         };
+        let (member, run) = (MemberId::new("a b"), RunId(10));
         let answer = json!({ "succeeded": true, "responses": [
             { "response_range": { "kvs": [kv("65537", "0")], "count": "1" } },
-            { "response_range": { "kvs": [kv("65537 a b", "77")], "count": "1" } },
+            { "response_range": { "kvs": [kv(&leader_value(&member, run, Term(65_537)), "77")], "count": "1" } },
         ]});
-        let leader = LeaderRecord { member: MemberId::new("a b"), term: Term(65_537), lease: LeaseId(77) };
+        let leader = LeaderRecord { member, run, term: Term(65_537), lease: LeaseId(77) };
         let expected = StoreView { term: Some((Term(65_537), 9)), leader: Some(leader) };
         assert_eq!(view(&answer), expected);
         let empty =

@@ -3,72 +3,66 @@
 //! The protocol is `braid_cluster::Member`, which lives on the engine's thread: it makes progress only while that does. etcd
 //! is asked by a thread of its own, and each connection with another member has one.
 
+mod address;
+mod assignments;
 mod etcd;
 mod handle;
+mod intents;
 mod json;
 mod peers;
 mod policy;
+mod registry;
+mod standing;
+mod store_url;
 mod task;
 
-use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::str::FromStr;
 
-use braid_cluster::{Identity, MemberId};
+use braid_cluster::{Identity, MemberId, RunId, TermStamp};
 use braid_types::Term;
+use tracing::warn;
 
 use crate::clock;
-use etcd::Etcd;
+use etcd::{Etcd, EtcdError};
+use peers::Hello;
+use registry::{Record, Registry, RegistryError};
 
+pub use address::{AdvertisedAddress, AdvertisedAddressError};
+pub use etcd::{ApiTrust, StoreAccess, StoreAccessError, StoreCredentials};
 pub(crate) use handle::Handle;
 pub(crate) use policy::Loaded;
+pub(crate) use standing::{LeaderApi, SharedStanding};
+pub use store_url::{StoreUrl, StoreUrlError};
 pub(crate) use task::member;
-
-/// The store of a cluster: `etcd://HOST:PORT[,HOST:PORT...]`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StoreUrl {
-    endpoints: Vec<String>,
-}
-
-/// The text names no store.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a store is etcd://HOST:PORT, or several such addresses: etcd://HOST:PORT,HOST:PORT")]
-pub struct StoreUrlError;
-
-impl FromStr for StoreUrl {
-    type Err = StoreUrlError;
-
-    fn from_str(text: &str) -> Result<Self, StoreUrlError> {
-        let rest = text.strip_prefix("etcd://").ok_or(StoreUrlError)?.trim_end_matches('/');
-        let is_address = |it: &str| {
-            let is_host = |host: &str| !host.is_empty() && !host.contains(['/', '@', '?', '#', ' ']);
-            it.rsplit_once(':').is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok())
-        };
-        let endpoints: Vec<_> = rest.split(',').map(str::to_owned).collect();
-        if endpoints.iter().all(|it| is_address(it)) { Ok(Self { endpoints }) } else { Err(StoreUrlError) }
-    }
-}
-
-impl fmt::Display for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "etcd://{}", self.endpoints.join(","))
-    }
-}
 
 /// The place of a controller in a cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterConfig {
     /// The store that all members share.
     pub store: StoreUrl,
+    /// How it is reached.
+    pub access: StoreAccess,
     /// The cluster's name: several may share a store.
     pub name: String,
     /// The member's name, unique in the cluster.
     pub member: String,
     /// The address on which other members connect.
     pub listen: SocketAddr,
+    /// Where they reach it; `None`: at the address on which it listens.
+    pub advertise: Option<AdvertisedAddress>,
     /// Every machine that can reach this address is trusted to be a member.
     pub trusted: bool,
+    /// By whose certificates the APIs of other members are known, if these speak TLS.
+    pub api_trust: Option<ApiTrust>,
+}
+
+/// The API of this member.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnApi {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    pub(crate) has_tls: bool,
 }
 
 /// A member before it serves.
@@ -78,22 +72,24 @@ pub(crate) struct Joined {
     identity: Identity,
     etcd: Etcd,
     listener: TcpListener,
-    address: SocketAddr,
-    /// The key of discovery frames, the same for all members.
-    pub(crate) lldp_key: [u8; 32],
+    registry: Registry,
 }
 
 /// A reason for which a controller cannot become a member.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// The store does not answer, or refuses.
-    #[error("the cluster's store {store} does not answer as it should: {why}")]
-    Store {
-        /// The store.
-        store: StoreUrl,
-        /// Why.
-        why: String,
-    },
+    /// Another member makes this one impossible.
+    #[error("cannot join the cluster: {0}")]
+    Conflict(String),
+    /// The store does not let this member in, or is not trusted.
+    #[error("cannot use the cluster's store: {0}")]
+    Denied(String),
+    /// The address is that of no machine.
+    #[error(
+        "{0} is every address of this machine, so other members do not know where to connect: give \
+        --cluster-advertise HOST:PORT, with a name or address of this machine that they reach"
+    )]
+    Wildcard(SocketAddr),
     /// The address for members cannot be used.
     #[error("cannot listen for members of the cluster on {address}: {source}")]
     Listen {
@@ -110,47 +106,129 @@ pub enum ClusterError {
     Open(SocketAddr),
 }
 
-impl Joined {
-    /// Opens the socket for members, and agrees with the others on the key of discovery frames. `secret` is the key if there
-    /// is none yet.
-    pub(crate) fn join(config: ClusterConfig, secret: [u8; 32], seed: u64) -> Result<Self, ClusterError> {
-        let ClusterConfig { store, name, member, listen, trusted } = config;
-        if !trusted && !listen.ip().to_canonical().is_loopback() {
-            return Err(ClusterError::Open(listen));
+impl OwnApi {
+    /// Where other members reach it; `None` if it is served on its own machine only, and they are on others.
+    fn url(self, advertised: &AdvertisedAddress) -> Option<String> {
+        let Self { address, has_tls } = self;
+        let (scheme, ip, port) =
+            (if has_tls { "https" } else { "http" }, address.ip().to_canonical(), address.port());
+        match ip {
+            _ if ip.is_unspecified() => Some(format!("{scheme}://{}:{port}", advertised.host())),
+            _ if ip.is_loopback() && !advertised.is_local() => None,
+            _ => Some(format!("{scheme}://{address}")),
         }
-        let source = |source| ClusterError::Listen { address: listen, source };
-        let listener = TcpListener::bind(listen).map_err(source)?;
-        let address = listener.local_addr().map_err(source)?;
-        let mut etcd = Etcd::new(&store.endpoints, &name);
-        let failed =
-            |why: etcd::EtcdError| ClusterError::Store { store: store.clone(), why: why.to_string() };
-        let key = etcd.create_or_read("lldp-key", &hex::encode(secret)).map_err(failed)?;
-        let mut lldp_key = [0; 32];
-        hex::decode_to_slice(&key, &mut lldp_key).map_err(|_| ClusterError::Store {
-            store: store.clone(),
-            why: "its lldp-key is none".to_owned(),
-        })?;
-        etcd.put(&format!("members/{member}"), &address.to_string()).map_err(failed)?;
-        let tag = u16::try_from(seed & 0xffff).unwrap_or_default();
-        let first_term = Term(clock::generation());
-        let identity = Identity { id: MemberId::new(member), tag, first_term, seed };
-        Ok(Self { name, identity, etcd, listener, address, lldp_key })
     }
+}
+
+impl Joined {
+    /// What the terms of the cluster have in common.
+    pub(crate) const fn stamp(&self) -> TermStamp {
+        self.identity.stamp
+    }
+
+    /// The key of discovery frames, the same for all members.
+    pub(crate) const fn lldp_key(&self) -> [u8; 32] {
+        self.registry.key
+    }
+
+    /// Opens the socket for members, and takes the member's place in the store. `secret` is the key of discovery frames if
+    /// there is none yet. While the store does not answer the member has no place, and stands by.
+    pub(crate) fn join(
+        config: ClusterConfig,
+        api: OwnApi,
+        secret: [u8; 32],
+        seed: u64,
+    ) -> Result<Self, ClusterError> {
+        let (listener, address) = listen(&config)?;
+        let ClusterConfig { store, access, name, member, .. } = config;
+        let etcd = Etcd::new(&store, access, &name);
+        let id = MemberId::new(member);
+        let (run, stamp) = (RunId(seed), TermStamp::new(&name, &id));
+        let mut registry = Registry {
+            etcd: etcd.clone(),
+            hello: Hello::new(&name, &id, run),
+            record: Record::new(address.to_string(), run, api.url(&address)),
+            key: secret,
+            shared: registry::Shared::default(),
+        };
+        match registry.renew() {
+            Ok(_) => {}
+            Err(RegistryError::Conflict(why)) => return Err(ClusterError::Conflict(why)),
+            Err(RegistryError::Store(EtcdError::Denied(why))) => return Err(ClusterError::Denied(why)),
+            Err(RegistryError::Store(why)) => {
+                warn!(%store, %why, "the cluster's store does not answer: this controller stands by until it does");
+            }
+        }
+        let first_term = Term(clock::generation());
+        let identity = Identity { id, run, stamp, first_term, seed };
+        Ok(Self { name, identity, etcd, listener, registry })
+    }
+}
+
+/// The socket for other members, and where they reach it.
+fn listen(config: &ClusterConfig) -> Result<(TcpListener, AdvertisedAddress), ClusterError> {
+    let address = config.listen;
+    if !config.trusted && !address.ip().to_canonical().is_loopback() {
+        return Err(ClusterError::Open(address));
+    }
+    let source = |source| ClusterError::Listen { address, source };
+    let listener = TcpListener::bind(address).map_err(source)?;
+    let bound = AdvertisedAddress::of_socket(listener.local_addr().map_err(source)?);
+    let advertised = config.advertise.clone().or(bound).ok_or(ClusterError::Wildcard(address))?;
+    Ok((listener, advertised))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn config(listen: &str, advertise: Option<&str>) -> ClusterConfig {
+        ClusterConfig {
+            // Nobody answers there.
+            store: "etcd://127.0.0.1:1".parse().expect("a store"),
+            access: StoreAccess::default(),
+            name: "default".to_owned(),
+            member: "a".to_owned(),
+            listen: listen.parse().expect("an address"),
+            advertise: advertise.map(|it| it.parse().expect("an address")),
+            trusted: true,
+            api_trust: None,
+        }
+    }
+
+    const API: OwnApi = OwnApi {
+        address: SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8653),
+        has_tls: false,
+    };
+
     #[test]
-    fn a_store_is_named_by_its_addresses() {
-        for text in ["etcd://127.0.0.1:2379", "etcd://a:1,b:2,[::1]:3"] {
-            assert_eq!(text.parse::<StoreUrl>().map(|it| it.to_string()), Ok(text.to_owned()));
-        }
-        for text in
-            ["", "127.0.0.1:2379", "http://a:1", "etcd://a", "etcd://a:1,", "etcd://u:p@a:1", "etcd://:1"]
-        {
-            assert_eq!(text.parse::<StoreUrl>(), Err(StoreUrlError), "{text}");
-        }
+    fn an_api_is_reached_where_it_listens_or_by_the_members_name() {
+        let url = |api: &str, has_tls, member: &str| {
+            let member = member.parse().expect("an address");
+            OwnApi { address: api.parse().expect("an address"), has_tls }.url(&member)
+        };
+        assert_eq!(url("0.0.0.0:8653", true, "one:7653"), Some("https://one:8653".to_owned()));
+        assert_eq!(
+            url("[::]:8653", false, "[2001:db8::1]:7653"),
+            Some("http://[2001:db8::1]:8653".to_owned())
+        );
+        assert_eq!(url("192.0.2.1:8653", false, "one:7653"), Some("http://192.0.2.1:8653".to_owned()));
+        assert_eq!(url("127.0.0.1:8653", false, "one:7653"), None);
+        assert_eq!(url("127.0.0.1:8653", false, "127.0.0.1:7653"), Some("http://127.0.0.1:8653".to_owned()));
+    }
+
+    #[test]
+    fn a_member_that_listens_everywhere_has_to_say_where_it_is_reached() {
+        let refused =
+            Joined::join(config("0.0.0.0:0", None), API, [1; 32], 7).expect_err("no address for others");
+        assert!(refused.to_string().contains("--cluster-advertise"), "{refused}");
+        Joined::join(config("0.0.0.0:0", Some("one.example.net:7000")), API, [1; 32], 7).expect("an address");
+    }
+
+    #[test]
+    fn a_member_starts_without_the_store_and_has_no_place_until_it_answers() {
+        let joined = Joined::join(config("127.0.0.1:0", None), API, [1; 32], 7).expect("it stands by");
+        assert_eq!(joined.lldp_key(), [1; 32]);
+        assert!(!joined.registry.shared.is_registered.load(std::sync::atomic::Ordering::Relaxed));
     }
 }

@@ -7,7 +7,6 @@ use braid_steering::Policies;
 use braid_types::Time;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
-use tracing::warn;
 
 use super::etcd::{Etcd, EtcdError};
 
@@ -25,26 +24,31 @@ pub(super) struct Wanted {
     pub(super) answer: oneshot::Sender<Loaded>,
 }
 
-/// A policy that holds from now on: the store has it.
-pub(super) struct Kept {
-    pub(super) text: String,
-    /// Who loaded it, if that was here.
-    pub(super) answer: Option<oneshot::Sender<Loaded>>,
+/// What the store says of the policy.
+pub(super) enum PolicyNews {
+    /// It holds from now on: the store has it.
+    Kept {
+        text: String,
+        /// Who loaded it, if that was here.
+        answer: Option<oneshot::Sender<Loaded>>,
+    },
+    /// It cannot be read.
+    Corrupt { why: String },
 }
 
 /// Writes what is wanted, and reads what other members have written, until nobody wants anything any more.
-pub(super) fn keep(mut etcd: Etcd, wanted: &mpsc::Receiver<Wanted>, kept: &Sender<Kept>) {
+pub(super) fn keep(mut etcd: Etcd, wanted: &mpsc::Receiver<Wanted>, news: &Sender<PolicyNews>) {
     let mut known = Known::default();
     loop {
         let changed = known.read(&mut etcd).unwrap_or_default();
-        if changed.is_some_and(|text| kept.blocking_send(Kept { text, answer: None }).is_err()) {
+        if changed.is_some_and(|changed| news.blocking_send(changed).is_err()) {
             return;
         }
         match wanted.recv_timeout(INTERVAL) {
             Ok(Wanted { text, answer }) => match etcd.put(KEY, &text) {
                 Ok(()) => {
                     known.text = Some(text.clone());
-                    if kept.blocking_send(Kept { text, answer: Some(answer) }).is_err() {
+                    if news.blocking_send(PolicyNews::Kept { text, answer: Some(answer) }).is_err() {
                         return;
                     }
                 }
@@ -63,8 +67,8 @@ struct Known {
 }
 
 impl Known {
-    /// The policy in the store, if it is another one than before and has no mistakes.
-    fn read(&mut self, etcd: &mut Etcd) -> Result<Option<String>, EtcdError> {
+    /// The policy in the store, if it is another one than before.
+    fn read(&mut self, etcd: &mut Etcd) -> Result<Option<PolicyNews>, EtcdError> {
         let text = match (etcd.read(KEY)?, &self.text) {
             (Some(text), _) => text,
             // The store was wiped.
@@ -75,10 +79,16 @@ impl Known {
             return Ok(None);
         }
         self.text = Some(text.clone());
-        if Policies::parse(&text).is_err() {
-            warn!("the policy in the cluster's store has mistakes: the one before stays in use");
-            return Ok(None);
-        }
-        Ok(Some(text))
+        Ok(Some(news(text)))
     }
+}
+
+/// A policy that was read. An empty one is none: the API takes none, and bytes that are no text read as empty.
+fn news(text: String) -> PolicyNews {
+    if text.trim().is_empty() || Policies::parse(&text).is_err() {
+        let why = "the policy in the cluster's store cannot be read, and the one before stays in use: load one with \
+                   `braid policy load`";
+        return PolicyNews::Corrupt { why: why.to_owned() };
+    }
+    PolicyNews::Kept { text, answer: None }
 }

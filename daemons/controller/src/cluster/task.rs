@@ -2,93 +2,151 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use braid_cluster::{
     Event, Member, MemberId, Message, Outgoing, RequestId, Settings, StoreAnswer, StoreRequest,
 };
+use braid_control::{Reply, Request, Threat};
 use braid_types::{Term, Time};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{Notify, oneshot};
 use tracing::{info, warn};
 
 use super::Joined;
-use super::etcd::Etcd;
+use super::etcd::{Etcd, Writer};
 use super::handle::Handle;
-use super::peers::{self, Incoming};
-use super::policy::{self, Kept, Wanted};
+use super::intents::{self, Assignments, IntentAnswered};
+use super::peers::{self, Hello, Incoming};
+use super::policy::{self, PolicyNews, Wanted};
+use super::registry::{self, Registered, Registration};
+use super::standing::{LeaderApi, SharedStanding};
 use crate::engine::Shared;
 
 /// Messages and answers that wait for the engine's thread.
 const MAX_WAITING: usize = 256;
-/// The interval in which the list of members is read.
-const MEMBERS_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the thread that asks etcd says.
-enum FromStore {
-    Answer(RequestId, Option<StoreAnswer>),
-    /// The addresses of members, by name.
-    Members(Vec<(String, String)>),
-}
+/// The answer to a request to the store.
+type Answered = (RequestId, Option<StoreAnswer>);
 
 /// A member with its connections.
 pub(super) struct Cluster {
     engine: Shared,
-    pub(super) name: String,
-    pub(super) id: MemberId,
-    /// Where it listens for other members.
+    pub(super) hello: Hello,
+    /// Where other members reach it.
     pub(super) address: String,
+    /// The address that alarms about this controller name.
+    own: IpAddr,
+    /// The key of discovery frames.
+    key: [u8; 32],
+    registered: registry::Shared,
     pub(super) member: Member,
     requests: mpsc::Sender<(RequestId, StoreRequest)>,
+    /// To ask why it does not answer.
+    pub(super) store: Etcd,
     /// The addresses of the other members, and the ways to them.
     pub(super) peers: BTreeMap<MemberId, (String, mpsc::SyncSender<Message>)>,
+    /// Where their APIs are reached.
+    apis: BTreeMap<MemberId, Option<String>>,
+    /// What the API is told of who leads.
+    standing: SharedStanding,
     /// Policies that were loaded here, for the thread that keeps them.
     pub(super) policies: mpsc::Sender<Wanted>,
+    pub(super) assignments: Assignments,
     /// The newest term of a switch that the member knows of.
     told: Term,
+    /// What could not be read of the store last.
+    corrupt: Option<String>,
 }
 
-/// A member of a cluster, and the task that keeps it: it leads when elected, and follows when not.
-pub(crate) fn member(engine: Shared, joined: Joined) -> (Handle, impl Future<Output = ()>) {
-    let Joined { name, identity, etcd, listener, address, .. } = joined;
-    let id = identity.id.clone();
+/// What arrives from the member's threads.
+struct Arriving {
+    incoming: Receiver<Incoming>,
+    answers: Receiver<Answered>,
+    registered: Receiver<Registered>,
+    policies: Receiver<PolicyNews>,
+    intents: Receiver<IntentAnswered>,
+}
+
+/// A member of a cluster, and the task that keeps it: it leads when elected, and follows when not. The task ends with the
+/// reason for which the member has no place.
+pub(crate) fn member(
+    engine: Shared,
+    joined: Joined,
+    standing: SharedStanding,
+) -> (Handle, impl Future<Output = io::Error>) {
+    let Joined { name, identity, etcd, listener, registry } = joined;
+    let (hello, shared) = (registry.hello.clone(), registry.shared.clone());
+    let (address, key) = (registry.record.address.clone(), registry.key);
+    let own = listener.local_addr().map_or(Ipv4Addr::LOCALHOST.into(), |it| it.ip());
     let (incoming_sender, incoming) = channel(MAX_WAITING);
-    peers::accept(listener, name.clone(), incoming_sender);
+    peers::accept(listener, hello.clone(), incoming_sender);
     let (answer_sender, answers) = channel(MAX_WAITING);
     let (requests, queue) = mpsc::channel();
     let (policies, wanted) = mpsc::channel();
-    let (kept_sender, kept) = channel(MAX_WAITING);
-    let policy_store = etcd.clone();
-    peers::spawn("cluster-policy", move || policy::keep(policy_store, &wanted, &kept_sender));
-    let asking = id.clone();
-    peers::spawn("cluster-store", move || ask(etcd, &asking, &queue, &answer_sender));
+    let (policy_sender, policy_news) = channel(MAX_WAITING);
+    let (intent_sender, intents) = channel(MAX_WAITING);
+    let (intent_requests, intent_queue) = mpsc::channel();
+    let (registered_sender, registered) = channel(MAX_WAITING);
+    let (store, policy_store, intent_store) = (etcd.clone(), etcd.clone(), etcd.clone());
+    let writer = Writer { member: identity.id.clone(), run: identity.run };
+    peers::spawn("cluster-intents", move || {
+        intents::ask(intent_store, &writer, &intent_queue, &intent_sender);
+    });
+    peers::spawn("cluster-policy", move || policy::keep(policy_store, &wanted, &policy_sender));
+    peers::spawn("cluster-registry", move || registry.keep(&registered_sender));
+    let (asking, gate) = (identity.id.clone(), shared.clone());
+    peers::spawn("cluster-store", move || ask((etcd, gate), &asking, &queue, &answer_sender));
+    standing.name(identity.id.as_str());
     let now = engine.borrow().now();
+    info!(cluster = name, member = %identity.id, "a member of a cluster");
     let member = Member::new(now, identity, Settings::default());
-    info!(cluster = name, member = %id, "a member of a cluster");
-    let (told, address) = (Term(0), address.to_string());
-    let peers = BTreeMap::new();
-    let cluster = Cluster { engine, name, id, address, member, requests, peers, policies, told };
+    let (told, peers, registered_before) = (Term(0), BTreeMap::new(), shared);
+    let assignments = Assignments::new(engine.clone(), intent_requests);
+    let cluster = Cluster {
+        engine,
+        hello,
+        address,
+        own,
+        key,
+        registered: registered_before,
+        member,
+        requests,
+        store,
+        peers,
+        apis: BTreeMap::new(),
+        standing,
+        policies,
+        assignments,
+        told,
+        corrupt: None,
+    };
     let (cluster, woken) = (Rc::new(RefCell::new(cluster)), Rc::new(Notify::new()));
     let handle = Handle { cluster, woken };
-    (handle.clone(), keep(handle, incoming, answers, kept))
+    (handle.clone(), keep(handle, Arriving { incoming, answers, registered, policies: policy_news, intents }))
 }
 
-/// Lets the member do what is due, for ever.
-async fn keep(
-    handle: Handle,
-    mut incoming: Receiver<Incoming>,
-    mut answers: Receiver<FromStore>,
-    mut kept: Receiver<Kept>,
-) {
+/// Lets the member do what is due, as long as it has a place.
+async fn keep(handle: Handle, arriving: Arriving) -> io::Error {
     let Handle { cluster, woken } = handle;
+    let Arriving { mut incoming, mut answers, mut registered, mut policies, mut intents } = arriving;
     loop {
         let sleep = cluster.borrow_mut().drain();
         tokio::select! {
             Some(message) = incoming.recv() => cluster.borrow_mut().take(message),
-            Some(answer) = answers.recv() => cluster.borrow_mut().take_from_store(answer),
-            Some(policy) = kept.recv() => cluster.borrow().apply(policy),
+            Some(answer) = answers.recv() => cluster.borrow_mut().take_answer(answer),
+            Some(news) = registered.recv() => {
+                if let Err(error) = cluster.borrow_mut().take_registered(news) {
+                    return error;
+                }
+            }
+            Some(news) = policies.recv() => cluster.borrow().apply(news),
+            Some(answer) = intents.recv() => cluster.borrow_mut().take_intents(answer),
             () = woken.notified() => {}
             () = tokio::time::sleep(sleep) => {}
         }
@@ -98,38 +156,25 @@ async fn keep(
             cluster.take(message);
         }
         while let Ok(answer) = answers.try_recv() {
-            cluster.take_from_store(answer);
+            cluster.take_answer(answer);
         }
         cluster.turn();
     }
 }
 
-/// Asks etcd what the member wants to know, and between that for the list of members.
+/// Asks etcd what the member wants to know. One without a place gets no answer, so that it is not elected.
 fn ask(
-    mut etcd: Etcd,
+    (mut etcd, gate): (Etcd, registry::Shared),
     member: &MemberId,
     queue: &mpsc::Receiver<(RequestId, StoreRequest)>,
-    answers: &Sender<FromStore>,
+    answers: &Sender<Answered>,
 ) {
-    let mut listed: Option<Instant> = None;
-    loop {
-        if listed.is_none_or(|at| at.elapsed() >= MEMBERS_INTERVAL) {
-            listed = Some(Instant::now());
-            if let Ok(members) = etcd.members()
-                && answers.blocking_send(FromStore::Members(members)).is_err()
-            {
-                return;
-            }
-        }
-        let request = match queue.recv_timeout(MEMBERS_INTERVAL) {
-            // The member has given up what it asked for before.
-            Ok(first) => queue.try_iter().last().unwrap_or(first),
-            Err(mpsc::RecvTimeoutError::Timeout) => continue,
-            Err(mpsc::RecvTimeoutError::Disconnected) => return,
-        };
-        let (id, request) = request;
-        let answer = etcd.answer(member, request);
-        if answers.blocking_send(FromStore::Answer(id, answer)).is_err() {
+    while let Ok(first) = queue.recv() {
+        // The member has given up what it asked for before.
+        let (id, request) = queue.try_iter().last().unwrap_or(first);
+        let has_place = gate.is_registered.load(Ordering::Relaxed);
+        let answer = if has_place { etcd.answer(member, request) } else { None };
+        if answers.blocking_send((id, answer)).is_err() {
             return;
         }
     }
@@ -138,6 +183,16 @@ fn ask(
 impl Cluster {
     pub(super) fn now(&self) -> Time {
         self.engine.borrow().now()
+    }
+
+    /// Passes on a request that concerns nobody but this controller.
+    pub(super) fn ask(&self, request: Request, answer: oneshot::Sender<Reply>) {
+        self.engine.borrow_mut().ask(request, answer);
+    }
+
+    /// The newest term that a switch has seen and no member has raised; the oldest of all if there is none.
+    pub(super) fn foreign_term(&self) -> Term {
+        self.engine.borrow().switches().newest_foreign_term().unwrap_or_default()
     }
 
     /// What has happened meanwhile, and what is due.
@@ -161,36 +216,69 @@ impl Cluster {
         let now = self.now();
         match incoming {
             Incoming::Message(from, message) => self.member.handle_message(now, &from, message),
-            Incoming::Closed(from) => self.member.handle_closed(now, &from),
+            Incoming::Opened(from, connection) => self.member.handle_opened(&from, connection),
+            Incoming::Closed(from, connection) => self.member.handle_closed(now, &from, connection),
         }
     }
 
-    fn take_from_store(&mut self, answer: FromStore) {
-        match answer {
-            FromStore::Answer(id, answer) => {
-                let now = self.now();
-                self.member.handle_store(now, id, answer);
+    fn take_answer(&mut self, (id, answer): Answered) {
+        let now = self.now();
+        self.member.handle_store(now, id, answer);
+    }
+
+    /// What the store says of the cluster; an error if this member has no place in it and never had.
+    fn take_registered(&mut self, registered: Registered) -> Result<(), io::Error> {
+        match registered {
+            Registered::Renewed(registration) => self.take_registration(registration),
+            Registered::Conflict { why, was_member: false } => return Err(io::Error::other(why)),
+            Registered::Conflict { why, .. } => self.alarm(Threat::DuplicateMember { why }),
+        }
+        Ok(())
+    }
+
+    fn take_registration(&mut self, Registration { key, others, corrupt }: Registration) {
+        if corrupt.is_some() && corrupt != self.corrupt {
+            corrupt.clone().into_iter().for_each(|why| self.alarm(Threat::CorruptStore { why }));
+        }
+        self.corrupt = corrupt;
+        if std::mem::replace(&mut self.key, key) != key {
+            info!("discovery frames have the key of the cluster from now on");
+            let now = self.now();
+            self.engine.borrow_mut().handle(now, &braid_control::Event::DiscoveryKey { secret: key });
+        }
+        self.connect(others);
+    }
+
+    /// An alarm about this controller itself.
+    fn alarm(&self, threat: Threat) {
+        self.engine.borrow_mut().raise_alarm(self.own, threat, 1);
+    }
+
+    /// A policy that holds from now on, or one that cannot be read.
+    fn apply(&self, news: PolicyNews) {
+        match news {
+            PolicyNews::Kept { text, answer } => {
+                info!("the cluster has a new policy");
+                crate::policy::set(&self.engine, text);
+                // The client may have gone.
+                let _ = answer.map(|answer| answer.send(Ok(self.now())));
             }
-            FromStore::Members(members) => self.connect(members),
+            PolicyNews::Corrupt { why } => self.alarm(Threat::CorruptStore { why }),
         }
     }
 
-    /// A policy that holds from now on.
-    fn apply(&self, Kept { text, answer }: Kept) {
-        info!("the cluster has a new policy");
-        crate::policy::set(&self.engine, text);
-        // The client may have gone.
-        let _ = answer.map(|answer| answer.send(Ok(self.now())));
+    fn take_intents(&mut self, answered: IntentAnswered) {
+        let threat = self.assignments.take_answer(answered);
+        threat.into_iter().for_each(|threat| self.alarm(threat));
     }
 
     /// Connects to members that are new or have moved.
-    fn connect(&mut self, members: Vec<(String, String)>) {
-        for (name, address) in members {
-            let member = MemberId::new(name);
-            let is_known = self.peers.get(&member).is_some_and(|(known, _)| *known == address);
-            if member != self.id && !is_known {
+    fn connect(&mut self, members: Vec<(MemberId, registry::Record)>) {
+        self.apis = members.iter().map(|(member, record)| (member.clone(), record.api.clone())).collect();
+        for (member, registry::Record { address, .. }) in members {
+            if self.peers.get(&member).is_none_or(|(known, _)| *known != address) {
                 info!(%member, address, "another member of the cluster");
-                let sender = peers::connect(&self.name, &self.id, address.clone());
+                let sender = peers::connect(self.hello.clone(), address.clone());
                 self.peers.insert(member, (address, sender));
             }
         }
@@ -209,23 +297,53 @@ impl Cluster {
             }
         }
         while let Some(event) = self.member.poll_event() {
-            match event {
-                Event::Elected { term } => {
-                    info!(%term, "this controller leads the cluster");
-                    self.engine.borrow_mut().switches_mut().lead(term);
-                }
-                Event::Deposed { newest } => {
-                    warn!(%newest, "another controller leads the cluster");
-                    self.engine.borrow_mut().follow(newest);
-                }
-                Event::Store { answers: true } => info!("the cluster's store answers again"),
-                Event::Store { answers: false } => {
-                    warn!(
-                        "the cluster's store does not answer: whoever leads goes on, and nobody is elected"
-                    );
+            self.follow(event);
+        }
+        self.note_standing();
+        let intents = self.assignments.turn();
+        intents.into_iter().fold(self.member.poll_timeout(), Time::min).since(self.now())
+    }
+
+    /// Tells the API who leads.
+    fn note_standing(&self) {
+        let leader = self.member.leader(self.now()).filter(|_| !self.member.leads());
+        let leader = leader.map(|(leader, _)| LeaderApi {
+            name: leader.to_string(),
+            url: self.apis.get(leader).cloned().flatten(),
+        });
+        self.standing.note(self.member.leads(), leader);
+    }
+
+    /// Does what follows from an event of the member.
+    fn follow(&mut self, event: Event) {
+        match event {
+            Event::Elected { term } => {
+                info!(%term, "this controller leads the cluster");
+                self.registered.leads.store(true, Ordering::Relaxed);
+                self.engine.borrow_mut().switches_mut().lead(term);
+                self.assignments.lead(term);
+            }
+            Event::Deposed { newest, is_handed_over } => {
+                warn!(%newest, "another controller leads the cluster");
+                self.registered.leads.store(false, Ordering::Relaxed);
+                self.engine.borrow_mut().follow(newest);
+                self.assignments.follow();
+                if !is_handed_over {
+                    self.alarm(Threat::LeadershipLost { why: DEPOSED.to_owned() });
                 }
             }
+            Event::Store { answers: true } => info!("the cluster's store answers again"),
+            Event::Store { answers: false } => {
+                let reason = self.store.failure().map(|why| format!(" ({why})")).unwrap_or_default();
+                let why =
+                    format!("the cluster's store does not answer this controller{reason}: {NOT_ELECTED}");
+                self.alarm(Threat::StoreUnreachable { why });
+            }
         }
-        self.member.poll_timeout().since(self.now())
     }
 }
+
+const DEPOSED: &str = "this controller led its cluster and was replaced, since others did not hear it in time or it lost its \
+     lease: look for what delayed it; `braid cluster status` says who leads";
+const NOT_ELECTED: &str =
+    "whoever leads goes on, and this one is not elected; look after etcd and the network to it";

@@ -20,9 +20,10 @@ use crate::attention::{Attention, Mark, Stall};
 use crate::channels::Outbox;
 use crate::clock::{Clock, time_on_processor};
 use crate::log;
+use crate::names::Names;
 use crate::notices::NoticeSender;
-use crate::switch_metadata::{SwitchMetadata, SwitchMetadataMap};
-pub(crate) use switches::{JoinError, Switches};
+use crate::reload::Reloads;
+pub(crate) use switches::{JoinError, RoleRefusal, Switches};
 
 /// The brain, and the switches that it talks to. All on one thread.
 pub(crate) struct Engine {
@@ -33,13 +34,14 @@ pub(crate) struct Engine {
     switches: Switches,
     recorder: Option<Recorder>,
     notice_sender: Option<NoticeSender>,
-    switch_metadata: SwitchMetadataMap,
+    names: Names,
     commands: Commands,
     last_ticket: u64,
     /// Requests that wait for a reply; the brain answers all of them eventually.
     asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
     last_xid: u32,
     refused: u64,
+    reloads: Reloads,
     /// The time at which the brain asked to be called next.
     wake_at: Option<Time>,
     woken: Rc<Notify>,
@@ -60,12 +62,13 @@ impl Engine {
             switches: Switches::new(),
             recorder,
             notice_sender: None,
-            switch_metadata: SwitchMetadataMap::new(),
+            names: Names::default(),
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
             last_xid: FIRST_XID,
             refused: 0,
+            reloads: Reloads::default(),
             wake_at: None,
             woken: Rc::default(),
             stopping: false,
@@ -77,12 +80,13 @@ impl Engine {
         self.notice_sender = Some(notice_sender);
     }
 
-    pub(crate) fn set_switch_metadata(&mut self, switch_metadata: SwitchMetadataMap) {
-        self.switch_metadata = switch_metadata;
+    pub(crate) fn set_names(&mut self, names: Names) {
+        self.names = names;
     }
 
-    pub(crate) fn metadata(&self, dpid: DatapathId) -> SwitchMetadata {
-        self.switch_metadata.get(&dpid).cloned().unwrap_or_default()
+    /// The names of switches, ports and hosts.
+    pub(crate) const fn names(&self) -> &Names {
+        &self.names
     }
 
     pub(crate) fn brain(&self) -> &Brain {
@@ -149,6 +153,16 @@ impl Engine {
         self.refused += 1;
     }
 
+    /// How reloads of the configuration went.
+    pub(crate) const fn reloads(&self) -> Reloads {
+        self.reloads
+    }
+
+    /// The configuration was read again, with mistakes or without.
+    pub(crate) fn note_reload(&mut self, failed: bool) {
+        self.reloads = Reloads { failed: self.reloads.failed + u64::from(failed), last_failed: failed };
+    }
+
     /// The connected switches.
     pub(crate) const fn switches(&self) -> &Switches {
         &self.switches
@@ -170,22 +184,25 @@ impl Engine {
         self.switches.join(now, dpid, address, outbox)
     }
 
-    /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
-    /// controller has a newer term by now; otherwise nothing more is written to the switch.
+    /// Another controller is the switch's master. Claims the role again if this one has a newer term by now; otherwise nothing
+    /// more is written to the switch.
     pub(crate) fn lose_role(
         &mut self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
-        claimed: Option<Term>,
+        refusal: RoleRefusal,
     ) -> Result<(), JoinError> {
         let now = self.now();
-        let lost = self.switches.lose_role(now, (dpid, address), outbox, claimed)?;
+        let lost = self.switches.lose_role(now, (dpid, address), outbox, refusal)?;
         if lost.was_master {
             self.handle(now, &Event::SwitchDown { dpid });
         }
         if lost.is_new {
             self.raise_alarm(address.ip(), Threat::RoleLost { dpid }, 1);
+        }
+        if let Some(term) = lost.foreign {
+            self.raise_alarm(address.ip(), Threat::ForeignTerm { dpid, term }, 1);
         }
         Ok(())
     }
@@ -224,11 +241,12 @@ impl Engine {
             return;
         }
         self.record(now, event);
+        self.names.learn(event);
         let mut commands = std::mem::take(&mut self.commands);
         self.brain.handle(now, event, &mut commands);
-        commands.notices().iter().for_each(log::notice);
+        commands.notices().iter().for_each(|notice| log::notice(notice, &self.names));
         if let Some(notice_sender) = &self.notice_sender {
-            commands.notices().iter().for_each(|notice| notice_sender.send(now, notice));
+            commands.notices().iter().for_each(|notice| notice_sender.send(now, notice, &self.names));
         }
         self.dispatch(&commands);
         self.reply(&mut commands);

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::ops::Bound;
 use std::rc::Rc;
 
+use braid_cluster::TermStamp;
 use braid_control::Threat;
 use braid_types::{DatapathId, Term, Time};
 
@@ -62,6 +63,15 @@ pub(crate) enum JoinError {
     Roster(#[from] RosterError),
 }
 
+/// What a switch says that has another master.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RoleRefusal {
+    /// The term in which this controller claimed the role last, if it did.
+    pub(crate) claimed: Option<Term>,
+    /// The newest term that the switch has seen, if it has said so.
+    pub(crate) newest: Option<Term>,
+}
+
 /// What a switch that has another master was before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RoleLoss {
@@ -69,6 +79,8 @@ pub(super) struct RoleLoss {
     pub(super) was_master: bool,
     /// The role is lost: this controller has no newer term to claim it in, and knew nothing of another master.
     pub(super) is_new: bool,
+    /// The newer term of the other master, if no member of the cluster has raised it.
+    pub(super) foreign: Option<Term>,
 }
 
 impl Switches {
@@ -95,6 +107,11 @@ impl Switches {
 
     pub(crate) fn address(&self, dpid: DatapathId) -> Option<SocketAddr> {
         self.connected.get(&dpid).map(|peer| peer.address)
+    }
+
+    /// Those whose master this controller is.
+    pub(crate) fn mastered(&self) -> impl Iterator<Item = DatapathId> {
+        self.connected.iter().filter(|(_, peer)| peer.role == PeerRole::Master).map(|(dpid, _)| *dpid)
     }
 
     /// Those that have another master, after this one.
@@ -132,9 +149,9 @@ impl Switches {
         self.mastership.newest()
     }
 
-    /// A switch has seen this term.
-    pub(crate) const fn note_term(&mut self, term: Term) {
-        self.mastership.note_seen(term);
+    /// The newest term that a switch has seen and no member of the cluster has raised.
+    pub(crate) const fn newest_foreign_term(&self) -> Option<Term> {
+        self.mastership.newest_foreign()
     }
 
     /// Claims the role of master of every connected switch, in a new term.
@@ -145,8 +162,8 @@ impl Switches {
     }
 
     /// Terms are given by a cluster from now on.
-    pub(crate) const fn stand_by(&mut self) {
-        self.mastership = Mastership::standby();
+    pub(crate) const fn stand_by(&mut self, stamp: TermStamp) {
+        self.mastership = Mastership::standby(stamp);
     }
 
     /// Whether terms are given by a cluster.
@@ -193,23 +210,27 @@ impl Switches {
         Ok(true)
     }
 
-    /// Another controller is the switch's master, which refused the role in the term `claimed`. Claims it again if the
-    /// controller has a newer term by now; otherwise nothing more is written to the switch.
+    /// Another controller is the switch's master. Claims the role again if this one has a newer term by now; otherwise nothing
+    /// more is written to the switch.
     pub(super) fn lose_role(
         &mut self,
         now: Time,
         (dpid, address): (DatapathId, SocketAddr),
         outbox: &Rc<Outbox>,
-        claimed: Option<Term>,
+        RoleRefusal { claimed, newest }: RoleRefusal,
     ) -> Result<RoleLoss, JoinError> {
+        newest.into_iter().for_each(|term| self.mastership.note_seen(term));
         let newer = |term: &Term| claimed.is_none_or(|claimed| term.is_newer_than(claimed));
         let claims = self.mastership.term().filter(newer);
         let role = if claims.is_some() { PeerRole::Claiming } else { PeerRole::Slave };
         let before = self.connect(now, (dpid, address), outbox, role)?;
         outbox.discard();
         claims.into_iter().for_each(|term| outbox.ask(RoleWish::Claim(term)));
-        let is_new = claims.is_none() && claimed.is_some() && before != Some(PeerRole::Slave);
-        Ok(RoleLoss { was_master: before == Some(PeerRole::Master), is_new })
+        // In a cluster another member may lead by now.
+        let is_known = self.is_elected() || before == Some(PeerRole::Slave);
+        let is_new = claims.is_none() && claimed.is_some() && !is_known;
+        let foreign = newest.filter(|term| claims.is_none() && self.is_fenced_by(*term));
+        Ok(RoleLoss { was_master: before == Some(PeerRole::Master), is_new, foreign })
     }
 
     /// The OpenFlow connection of a switch has closed. Returns whether this controller was its master.
@@ -249,6 +270,12 @@ impl Switches {
         Ok(before.map(|peer| peer.role))
     }
 
+    /// Whether this term is newer than that in which this member of a cluster leads, and no member has raised it.
+    fn is_fenced_by(&self, term: Term) -> bool {
+        let is_newer = |own: Term| term.is_newer_than(own);
+        self.mastership.is_foreign(term) && self.mastership.term().is_some_and(is_newer)
+    }
+
     fn claim(&mut self, term: Term) {
         for peer in self.connected.values_mut() {
             peer.outbox.ask(RoleWish::Claim(term));
@@ -256,5 +283,41 @@ impl Switches {
                 peer.role = PeerRole::Claiming;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_cluster::MemberId;
+
+    use super::*;
+
+    const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
+
+    #[test]
+    fn a_foreign_term_costs_a_leader_the_switch_that_has_it_and_no_other() {
+        let stamp = TermStamp::new("default", &MemberId::new("a"));
+        let own = stamp.above(Term(7));
+        let mut switches = Switches::new();
+        switches.stand_by(stamp);
+        switches.lead(own);
+        let outboxes = [1, 2].map(|dpid| {
+            let outbox = Outbox::new(0, &Rc::default());
+            switches.join(Time::ZERO, DatapathId(dpid), ADDRESS, &outbox).expect("a new switch");
+            outbox
+        });
+        let mut lose = |newest| {
+            let refusal = RoleRefusal { claimed: Some(own), newest };
+            switches
+                .lose_role(Time::ZERO, (DatapathId(1), ADDRESS), &outboxes[0], refusal)
+                .expect("it is known")
+        };
+        // It says that it has another master, and then in which term.
+        assert_eq!(lose(None), RoleLoss { was_master: true, is_new: false, foreign: None });
+        assert_eq!(lose(Some(own.next())).foreign, Some(own.next()));
+        let newer = TermStamp::new("default", &MemberId::new("b")).above(own);
+        assert_eq!(lose(Some(newer)).foreign, None, "another member leads");
+        assert!(switches.master_of(DatapathId(1)).is_none() && switches.master_of(DatapathId(2)).is_some());
+        assert_eq!(switches.newest_term(), newer);
     }
 }

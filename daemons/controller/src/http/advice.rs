@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use super::credentials::bearer;
 use super::problem::Problem;
+use super::replica::Replica;
 use super::{Question, Questions, body};
 use crate::agents::Agents;
 use crate::clock::Clock;
@@ -30,14 +31,15 @@ const RATE: u32 = 200;
 #[derive(Clone)]
 struct AdviceState {
     questions: Questions,
+    replica: Replica,
     agents: Arc<Agents>,
     clock: Clock,
     rates: Arc<Mutex<Rates>>,
 }
 
-pub(super) fn routes(questions: Questions, agents: Agents) -> OpenApiRouter {
+pub(super) fn routes(questions: Questions, agents: Agents, replica: Replica) -> OpenApiRouter {
     let rates = Arc::new(Mutex::new(Rates::new(RATE)));
-    let state = AdviceState { questions, agents: Arc::new(agents), clock: Clock::start(), rates };
+    let state = AdviceState { questions, replica, agents: Arc::new(agents), clock: Clock::start(), rates };
     OpenApiRouter::new().routes(routes!(advise)).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(state)
 }
 
@@ -64,7 +66,10 @@ impl AdviceState {
         self.admit(from)?;
         let asker = self.identify(from, headers)?;
         let request = core_request(body::read(&body?)?);
-        self.ask(request, asker).await?.map_err(|refusal| problem(&refusal))
+        let own = request.local_addresses.clone();
+        let advice = self.ask(request, asker).await?.map_err(|refusal| problem(&refusal))?;
+        self.replica.report_host(&own);
+        Ok(advice)
     }
 
     fn admit(&self, from: SocketAddr) -> Result<(), Problem> {

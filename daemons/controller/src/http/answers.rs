@@ -8,7 +8,7 @@ use tokio::task::yield_now;
 use tracing::info;
 
 use super::paths::Search;
-use super::{Question, capacity, take_over};
+use super::{ClusterView, Question, capacity, take_over};
 use crate::cluster::Handle;
 use crate::engine::Shared;
 use crate::policy;
@@ -134,12 +134,18 @@ impl AnswerLoop {
             Question::WrongToken { peer, count } => {
                 engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
             }
-            Question::TakeOver(answer) => _ = answer.send(take_over::begin(&mut engine.borrow_mut())),
-            Question::Cluster(answer) => _ = answer.send(cluster.as_ref().map(Handle::view)),
+            Question::TakeOver(answer) => _ = answer.send(take_over::begin(engine, cluster.as_ref())),
+            Question::Cluster(answer) => {
+                let (now, cluster) = (engine.borrow().now(), cluster.as_ref().map(Handle::view));
+                drop(answer.send(ClusterView { now, cluster }));
+            }
             Question::HandOver(to, answer) => {
                 _ = answer.send(cluster.as_ref().map(|cluster| cluster.hand_over(to.as_ref())));
             }
-            Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
+            Question::Request(request, answer) => match cluster {
+                Some(cluster) => cluster.ask(request, answer),
+                None => engine.borrow_mut().ask(request, answer),
+            },
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }

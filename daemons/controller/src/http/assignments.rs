@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 
 use super::body::{Named, Object, Optional};
 use super::problem::Problem;
-use super::replica::Listed;
+use super::replica::{Listed, Naming};
 use super::{Question, Questions, ask, lists, unavailable};
 
 /// Nothing that can be asked for is longer.
@@ -186,7 +186,11 @@ async fn answer(questions: &Questions, request: Result<Request, Problem>, done: 
 fn assigned(assignment: &AssignmentView) -> Assigned {
     let (wanted, found) = (assignment.wanted, assignment.paths.len());
     let fewer = (found < wanted).then(|| format!("of {wanted} paths, {found} add to what all can carry"));
-    Assigned { schema: Schema, assignment: assignment.wire(), warnings: fewer.into_iter().collect() }
+    Assigned {
+        schema: Schema,
+        assignment: assignment.wire(&Naming::default()),
+        warnings: fewer.into_iter().collect(),
+    }
 }
 
 fn status(refusal: &Refusal) -> StatusCode {

@@ -17,14 +17,15 @@ pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
     OpenApiRouter::new().routes(routes!(cluster)).routes(routes!(hand_over)).with_state(questions.clone())
 }
 
-/// The cluster as this member sees it. Every member answers for itself.
+/// The cluster as this member sees it. Every member answers for itself, and a controller that is alone has no name and no
+/// members.
 #[utoipa::path(
     get, path = "/api/v1/cluster",
     responses((status = 200, body = Cluster, description = "the members, and which one leads"))
 )]
-async fn cluster(State(questions): State<Questions>) -> Result<Response, Response> {
-    let cluster = ask(&questions, Question::Cluster).await?;
-    Ok(cluster.map_or_else(alone, |cluster| Json(cluster).into_response()))
+async fn cluster(State(questions): State<Questions>) -> Result<Json<Cluster>, Response> {
+    let view = ask(&questions, Question::Cluster).await?;
+    Ok(Json(view.cluster.unwrap_or(Cluster::alone(view.now))))
 }
 
 /// Hands leadership over to a standby, without waiting for a failure. Ask the leader.

@@ -17,7 +17,7 @@ type Gauge = (&'static str, &'static str, fn(&Cluster) -> u64);
 
 const GAUGES: [Gauge; 4] = [
     ("cluster_leads", "Whether this controller leads its cluster", |it| {
-        u64::from(it.leader.as_ref() == Some(&it.member))
+        u64::from(it.leader.is_some() && it.leader == it.member)
     }),
     ("cluster_term", "The newest term that this controller has seen", |it| it.newest_term),
     ("cluster_store_answers", "Whether the store of the cluster answers", |it| u64::from(it.store_answers)),

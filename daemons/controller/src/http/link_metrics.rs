@@ -28,12 +28,15 @@ type Gauge = (&'static str, &'static str, fn(&LinkView) -> Option<f64>);
 type Counter = (&'static str, &'static str, fn(&LinkView) -> u64);
 type Reading = (&'static str, fn(&LinkView) -> Option<Time>);
 
-const GAUGES: [Gauge; 5] = [
+const GAUGES: [Gauge; 6] = [
     ("link_latency_seconds", "Delay of a link without queues", |link| Some(link.delay_us?.base / 1e6)),
     ("link_current_latency_seconds", "Current delay of a link", |link| Some(link.delay_us?.current / 1e6)),
     ("link_capacity_bytes_per_second", "Capacity of a link", |link| Some(link.capacity_bps as f64 / 8.0)),
     ("link_load_bytes_per_second", "Load of a link, smoothed", |link| Some(link.load_bps? as f64 / 8.0)),
     ("link_loss_ratio", "Share of packets that do not arrive", |link| link.loss),
+    ("link_degraded", "1 while a link is avoided because it loses frames, else 0", |link| {
+        Some(f64::from(u8::from(link.degraded.is_some())))
+    }),
 ];
 
 const COUNTERS: [Counter; 4] = [

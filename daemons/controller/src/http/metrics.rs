@@ -17,7 +17,9 @@ use super::cluster_metrics::ClusterMetrics;
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use super::problem::Problem;
+use super::process_metrics::{Build, Process};
 use super::replica::{Replica, Tables};
+use super::switch_metrics::Switches;
 use super::{Question, Questions, ask};
 use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
@@ -25,12 +27,12 @@ use crate::state_copy::{List, Lists, Totals};
 /// The values at one moment.
 #[derive(Debug)]
 struct Snapshot {
-    gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 12],
+    gauges: [(&'static str, &'static str, u64); 8],
+    counters: [(&'static str, &'static str, u64); 13],
 }
 
 const TOTALS: Lists = Lists::of(&[List::Totals]);
-const LISTS: Lists = Lists::of(&[List::Links, List::Edges, List::Totals]);
+const LISTS: Lists = Lists::of(&[List::Switches, List::Links, List::Edges, List::Totals]);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Metrics in the OpenMetrics format.
@@ -46,7 +48,7 @@ pub(super) async fn metrics(
     let only_totals = totals.unwrap_or_default();
     let refreshed = replica.refresh(if only_totals { TOTALS } else { LISTS }).await;
     refreshed.map_err(IntoResponse::into_response)?;
-    let cluster = ClusterMetrics(ask(&questions, Question::Cluster).await?);
+    let cluster = ClusterMetrics(ask(&questions, Question::Cluster).await?.cluster);
     let certificates = Certificates(tls.iter().flat_map(OpenFlowTls::expiries).collect());
     let body = replica.read(|tables| encode(tables, (certificates, cluster), only_totals));
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())
@@ -61,20 +63,25 @@ fn encode(
     let mut registry = Registry::with_prefix("braid");
     registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
     registry.register_collector(Box::new(cluster));
+    registry.register_collector(Box::new(Build));
     if !only_totals {
+        registry.register_collector(Box::new(Switches::take(tables)));
         registry.register_collector(Box::new(Links::take(&tables.links)));
         registry.register_collector(Box::new(Edges::take(&tables.edges)));
         registry.register_collector(Box::new(certificates));
     }
+    let mut process = Registry::default();
+    process.register_collector(Box::new(Process::read()));
     let mut body = String::new();
     // Writing to a String does not fail.
+    let _ = text::encode_registry(&mut body, &process);
     let _ = text::encode(&mut body, &registry);
     body
 }
 
 impl Snapshot {
     fn take(totals: &Totals) -> Self {
-        let Totals { sizes, counters, refused } = *totals;
+        let Totals { sizes, counters, refused, reloads } = *totals;
         Self {
             gauges: [
                 ("switches", "Connected switches", sizes.switches),
@@ -84,6 +91,11 @@ impl Snapshot {
                 ("streams", "Streams in progress", sizes.streams),
                 ("labels", "Labels in the switches", sizes.labels),
                 ("default_paths", "Default paths in the switches", sizes.routes),
+                (
+                    "configuration_last_reload_successful",
+                    "Whether the configuration was read without mistakes last",
+                    u64::from(!reloads.last_failed),
+                ),
             ],
             counters: [
                 ("packet_ins", "Packets sent up by switches", counters.packet_ins),
@@ -114,6 +126,7 @@ impl Snapshot {
                     "OpenFlow connections closed because a switch misbehaved",
                     refused,
                 ),
+                ("configuration_errors", "Reloads of the configuration that found mistakes", reloads.failed),
             ],
         }
     }

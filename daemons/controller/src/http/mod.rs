@@ -11,6 +11,7 @@ mod cluster_metrics;
 mod connections;
 mod credentials;
 mod edge_metrics;
+mod forward;
 mod guard;
 mod link_metrics;
 mod lists;
@@ -23,9 +24,11 @@ mod places;
 mod playback;
 mod policy;
 mod problem;
+mod process_metrics;
 mod replica;
 mod rpc;
 mod stream;
+mod switch_metrics;
 mod take_over;
 mod testbed;
 mod wire;
@@ -43,7 +46,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use braid_api::{Cluster, TakeOver};
-use braid_cluster::{HandOverError, MemberId};
+use braid_cluster::{HandOverError, MemberId, TakeOverError};
 use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
@@ -57,14 +60,16 @@ use utoipa_axum::routes;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::cluster::Loaded;
+use crate::cluster::{ApiTrust, Loaded, SharedStanding};
 use crate::notices::NoticeReceiver;
 use crate::openflow_tls::OpenFlowTls;
 use crate::tasks::Tasks;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
 use connections::Limited;
+use forward::Forwarder;
 use guard::Guard;
+pub(crate) use lists::item_lists;
 use live::Live;
 use paths::Search;
 use places::Places;
@@ -97,13 +102,20 @@ pub(crate) enum Question {
         count: u64,
     },
     /// The role of master of all switches shall be claimed in a new term.
-    TakeOver(oneshot::Sender<Option<TakeOver>>),
-    /// What this member knows of its cluster; nothing if it is alone.
-    Cluster(oneshot::Sender<Option<Cluster>>),
+    TakeOver(oneshot::Sender<Result<TakeOver, TakeOverError>>),
+    /// What this member knows of its cluster.
+    Cluster(oneshot::Sender<ClusterView>),
     /// This standby, or any, shall lead; which one was asked, or nothing if there is no cluster.
     HandOver(Option<MemberId>, oneshot::Sender<Option<Result<MemberId, HandOverError>>>),
     /// A policy that was checked shall hold; when it does, or why it is not kept.
     SetPolicy(String, oneshot::Sender<Loaded>),
+}
+
+/// A cluster at this time; none if the controller is alone.
+#[derive(Debug)]
+pub(crate) struct ClusterView {
+    now: Time,
+    cluster: Option<Cluster>,
 }
 
 type Questions = mpsc::Sender<Question>;
@@ -126,22 +138,33 @@ pub(crate) struct Service {
     pub(crate) testbed: Option<Arc<dyn Testbed>>,
     pub(crate) notices: NoticeReceiver,
     pub(crate) openflow_tls: Option<OpenFlowTls>,
+    /// The cluster that the controller is a member of, as its API sees it.
+    pub(crate) cluster: Option<ClusterApi>,
+}
+
+/// What the API of a member has to know of the cluster.
+pub(crate) struct ClusterApi {
+    pub(crate) standing: SharedStanding,
+    /// By whose certificates the leader's API is known.
+    pub(crate) trust: Option<ApiTrust>,
 }
 
 impl Service {
     /// Serves clients on a thread of its own; returns what they ask.
     pub(crate) fn start(self, tasks: &mut Tasks) -> io::Result<Asked> {
-        let Self { listeners, agents, access, testbed, notices, openflow_tls } = self;
+        let Self { listeners, agents, access, testbed, notices, openflow_tls, cluster } = self;
         let (questions, asked) = mpsc::channel(MAX_WAITING);
         let (copies, copies_asked) = mpsc::channel(1);
         let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
+        let threads = paths::MAX_RUNNING + forward::MAX_FORWARDED;
+        let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
         let (replica, renewal) = Replica::new(copies);
         let live = Live::new(clock::generation());
         let state = ApiState { questions, replica, live, agents, testbed, openflow_tls };
+        let forwarder = cluster.map(Forwarder::new);
         tasks.spawn_thread("http", move || {
             give_way();
-            runtime.block_on(run(listeners, access, state, (renewal, notices))).err()
+            runtime.block_on(run(Sockets { listeners, access, forwarder }, state, (renewal, notices))).err()
         })?;
         Ok(Asked { questions: asked, copies: copies_asked })
     }
@@ -153,9 +176,15 @@ fn give_way() {
     let _ = nice(NICE);
 }
 
-async fn run(
+/// Where clients connect, and what their requests pass first.
+struct Sockets {
     listeners: Vec<TcpListener>,
     access: Access,
+    forwarder: Option<Forwarder>,
+}
+
+async fn run(
+    Sockets { listeners, access, forwarder }: Sockets,
     state: ApiState,
     (renewal, notices): (Renewal, NoticeReceiver),
 ) -> io::Result<()> {
@@ -167,6 +196,10 @@ async fn run(
     let tls = access.tls.clone();
     let (places, wrong_tokens) = (Places::new(), WrongTokens::new(state.questions.clone()));
     let (access, router) = (Arc::new(access), router(state));
+    let router = match forwarder {
+        Some(forwarder) => router.layer(from_fn_with_state(forwarder, forward::check)),
+        None => router,
+    };
     for (index, listener) in listeners.into_iter().enumerate() {
         // An inherited listener is that of a testbed on this machine, which does not know of certificates.
         let is_local = index > 0 && listener.local_addr().is_ok_and(|it| it.ip().is_loopback());
@@ -195,7 +228,7 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
         .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((
-            replica,
+            replica.clone(),
             openflow_tls,
             questions.clone(),
         )))
@@ -205,7 +238,7 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
-        .merge(advice::routes(questions, agents))
+        .merge(advice::routes(questions, agents, replica))
         .merge(live::routes(live))
         .merge(testbed::routes(testbed))
 }

@@ -8,7 +8,12 @@ use utoipa::openapi::{Content, OpenApi, Ref, Response as Described, ResponseBuil
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    info(title = "Braid", description = "What a controller knows, as it happens."),
+    info(
+        title = "Braid",
+        description = "What a controller knows, as it happens.\n\nIn a cluster any member may be asked. A member that stands \
+            by passes requests that change something on to the leader. What it answers itself about the network has the header \
+            `Braid-State-Age`: how many seconds ago it led last, or `never`."
+    ),
     // What streams send.
     components(schemas(Event, Problem, Snapshot, Delta))
 )]

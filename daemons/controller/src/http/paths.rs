@@ -7,10 +7,10 @@ use axum::extract::{Query as Parameters, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use braid_api::{Paths, PathsParameters, Schema};
-use braid_control::Brain;
+use braid_control::{Brain, NetworkNames};
 use braid_paths::Snapshot;
-use braid_paths::query::{Names, PathsView, Query, QueryError, Resolved};
-use braid_types::{DatapathId, MacAddr, Time};
+use braid_paths::query::{self, PathsView, Query, QueryError, Resolved};
+use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,6 +20,7 @@ use super::problem::Problem;
 use super::wire::path_set;
 use super::{Question, Questions, ask, unavailable};
 use crate::engine::Engine;
+use crate::names::Names;
 
 /// Searches that run at the same time; others wait.
 pub(super) const MAX_RUNNING: usize = 2;
@@ -86,26 +87,27 @@ fn refuse(error: &QueryError) -> Response {
 pub(crate) struct Search {
     snapshot: Snapshot,
     resolved: Resolved,
+    names: Names,
     now: Time,
 }
 
 impl Search {
     /// Finds out what the names mean; quick.
     pub(super) fn prepare(engine: &Engine, query: &Query) -> Result<Self, QueryError> {
-        let snapshot = engine.brain().path_sets();
-        let mut resolved =
-            query.resolve(snapshot.graph(), &Known { brain: engine.brain(), snapshot: &snapshot })?;
+        let (brain, snapshot, names) = (engine.brain(), engine.brain().path_sets(), engine.names().clone());
+        let known = Known { brain, snapshot: &snapshot, names: &names };
+        let mut resolved = query.resolve(snapshot.graph(), &known)?;
         // As for the controller itself: replies return on the same links.
         resolved.request.terms.constraints.both_ways = true;
-        Ok(Self { snapshot, resolved, now: engine.now() })
+        Ok(Self { snapshot, resolved, names, now: engine.now() })
     }
 
     /// The answer as JSON.
     fn run(&self) -> String {
-        let Self { snapshot, resolved, now } = self;
+        let Self { snapshot, resolved, names, now } = self;
         let [src, dst] = resolved.switches();
         let set = snapshot.paths(src, dst, &resolved.request);
-        let view = PathsView::new(snapshot.graph(), resolved, &set, |_| None);
+        let view = PathsView::new(snapshot.graph(), resolved, &set, |dpid| names.switch(dpid));
         // Text and numbers are always written.
         serde_json::to_string(&Paths { schema: Schema, now: *now, set: path_set(view) }).unwrap_or_default()
     }
@@ -115,29 +117,67 @@ impl Search {
 struct Known<'a> {
     brain: &'a Brain,
     snapshot: &'a Snapshot,
+    names: &'a Names,
 }
 
-impl Names for Known<'_> {
+impl query::Names for Known<'_> {
     fn locate(&self, text: &str) -> Result<Vec<DatapathId>, String> {
-        let host = || match (text.parse(), text.parse()) {
-            (Ok(address), _) => self.brain.place_of_address(IpAddr::to_canonical(&address)),
-            (_, Ok(mac)) => self.brain.place_of(mac),
-            _ => None,
-        };
-        let switch = self.switch(text).or_else(|| host().map(|at| at.dpid));
-        switch.map(|switch| vec![switch]).ok_or_else(|| unknown(text))
+        if let Some(switch) = self.switch(text) {
+            return Ok(vec![switch]);
+        }
+        let mut switches = self.switches_of_host(text);
+        if let Some(at) = self.place_of(text) {
+            switches.push(at.dpid);
+        }
+        if switches.is_empty() { Err(self.unknown(text)) } else { Ok(switches) }
     }
 
     fn switch(&self, text: &str) -> Option<DatapathId> {
-        text.parse().ok().filter(|dpid| self.snapshot.graph().node(*dpid).is_some())
+        self.names.switch_called(text).filter(|dpid| self.is_connected(*dpid))
+    }
+
+    fn port(&self, text: &str) -> Option<SwitchPort> {
+        self.names.port_called(text).filter(|at| self.is_connected(at.dpid))
     }
 }
 
-fn unknown(text: &str) -> String {
-    let is_address = text.parse::<IpAddr>().is_ok() || text.parse::<MacAddr>().is_ok();
-    match (is_address, text.parse::<DatapathId>()) {
-        (true, _) => format!("no host {text} has been seen"),
-        (false, Ok(_)) => format!("no switch {text} is connected"),
-        (false, Err(_)) => format!("{text:?} is no datapath id, and no IP or MAC address of a host"),
+impl Known<'_> {
+    fn is_connected(&self, dpid: DatapathId) -> bool {
+        self.snapshot.graph().node(dpid).is_some()
+    }
+
+    /// The switches of a host by its name, each once.
+    fn switches_of_host(&self, name: &str) -> Vec<DatapathId> {
+        let (ports, addresses) = self.names.host_called(name);
+        let seen = addresses.filter_map(|address| self.brain.place_of_address(address));
+        let mut switches = Vec::new();
+        for at in ports.chain(seen) {
+            if self.is_connected(at.dpid) && !switches.contains(&at.dpid) {
+                switches.push(at.dpid);
+            }
+        }
+        switches
+    }
+
+    /// The port of a host by its IP or MAC address.
+    fn place_of(&self, text: &str) -> Option<SwitchPort> {
+        match (text.parse(), text.parse()) {
+            (Ok(address), _) => self.brain.place_of_address(IpAddr::to_canonical(&address)),
+            (_, Ok(mac)) => self.brain.place_of(mac),
+            _ => None,
+        }
+    }
+
+    fn unknown(&self, text: &str) -> String {
+        let is_address = text.parse::<IpAddr>().is_ok() || text.parse::<MacAddr>().is_ok();
+        match (is_address, self.names.switch_called(text)) {
+            (true, _) => format!("no host {text} has been seen"),
+            (false, Some(_)) => format!("no switch {text} is connected"),
+            (false, None) => {
+                format!(
+                    "{text:?} is no name or datapath id of a switch, and no name, IP or MAC address of a host"
+                )
+            }
+        }
     }
 }

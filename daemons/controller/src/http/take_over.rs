@@ -5,33 +5,35 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use braid_api::{Schema, TakeOver};
+use braid_cluster::TakeOverError;
 
 use super::problem::Problem;
 use super::{Question, Questions, ask};
-use crate::engine::Engine;
+use crate::cluster::Handle;
+use crate::engine::Shared;
 
 /// Claims the role of master of every connected switch in a new term, above all that switches have reported. Other
-/// controllers of these switches stand down.
+/// controllers of these switches stand down. In a cluster, ask the leader.
 #[utoipa::path(
     post, path = "/api/v1/switches/take-over",
     responses((status = 202, body = TakeOver, description = "the role is claimed; the list of switches shows it"))
 )]
 pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Response, Response> {
     match ask(&questions, Question::TakeOver).await? {
-        Some(claimed) => Ok((StatusCode::ACCEPTED, Json(claimed)).into_response()),
-        None => {
-            let why = "this controller is a member of a cluster, which elects the master of all switches";
-            Ok(Problem::new(StatusCode::CONFLICT, "cluster", why).into_response())
+        Ok(claimed) => Ok((StatusCode::ACCEPTED, Json(claimed)).into_response()),
+        Err(why @ TakeOverError::NotLeader) => {
+            Ok(Problem::new(StatusCode::CONFLICT, "not_leader", why.to_string()).into_response())
         }
+        Err(why @ TakeOverError::NoStore) => Ok(Problem::unavailable(why.to_string()).into_response()),
     }
 }
 
-/// Nothing if a cluster gives terms.
-pub(super) fn begin(engine: &mut Engine) -> Option<TakeOver> {
-    if engine.switches().is_elected() {
-        return None;
-    }
-    let claimed = engine.switches().slaves_after(None).count();
-    let term = engine.switches_mut().take_over().0;
-    Some(TakeOver { schema: Schema, term, claimed })
+/// In a cluster, the leader campaigns in a new term.
+pub(super) fn begin(engine: &Shared, cluster: Option<&Handle>) -> Result<TakeOver, TakeOverError> {
+    let claimed = engine.borrow().switches().slaves_after(None).count();
+    let term = match cluster {
+        Some(cluster) => cluster.take_over()?,
+        None => engine.borrow_mut().switches_mut().take_over(),
+    };
+    Ok(TakeOver { schema: Schema, term: term.0, claimed })
 }

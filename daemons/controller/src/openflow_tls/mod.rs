@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use braid_tls::{CredentialPaths, Credentials, CredentialsError, PeerCertificate};
 use braid_types::DatapathId;
-use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::{ClientConfig, Error, ServerConfig};
 
 pub(crate) use expiry::{Expiry, follow};
 pub(crate) use identities::ClaimError;
@@ -52,9 +52,9 @@ pub enum OpenFlowTlsError {
     /// The certificate, the key or the authority.
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
-    /// The certificate and the key, for a server.
+    /// The certificate and the key, for connections.
     #[error("{}: {why}", file.display())]
-    Server {
+    Unusable {
         /// The certificate's file.
         file: PathBuf,
         /// Why.
@@ -85,6 +85,7 @@ struct Current {
     own: PeerCertificate,
     authority: PeerCertificate,
     server: Arc<ServerConfig>,
+    client: Arc<ClientConfig>,
 }
 
 impl OpenFlowTls {
@@ -122,9 +123,14 @@ impl OpenFlowTls {
         self.0.is_required
     }
 
-    /// The configuration of a new connection.
+    /// The configuration of a new connection that a switch opens.
     pub(crate) fn server(&self) -> Arc<ServerConfig> {
         self.0.current.read().unwrap_or_else(PoisonError::into_inner).server.clone()
+    }
+
+    /// The configuration of a new connection to the database of a switch.
+    pub(crate) fn client(&self) -> Arc<ClientConfig> {
+        self.0.current.read().unwrap_or_else(PoisonError::into_inner).client.clone()
     }
 
     /// Whether a switch with this certificate, or without one, may be this datapath.
@@ -145,8 +151,11 @@ impl Current {
         let credentials = Credentials::read(paths)?;
         let (own, authority, server) =
             (credentials.own.clone(), credentials.authority.clone(), credentials.server());
-        let file = paths.certificate.clone();
-        let server = server.map_err(|error| OpenFlowTlsError::Server { file, why: error.to_string() })?;
-        Ok(Self { own, authority, server })
+        let unusable = |error: Error| {
+            let (file, why) = (paths.certificate.clone(), error.to_string());
+            OpenFlowTlsError::Unusable { file, why }
+        };
+        let (server, client) = (server.map_err(unusable)?, credentials.client().map_err(unusable)?);
+        Ok(Self { own, authority, server, client })
     }
 }

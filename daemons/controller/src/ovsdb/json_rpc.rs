@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
+use super::bridge::MaxBackoff;
 use super::plan::PortBfd;
 
 /// The longest message; the tables of thousands of ports are smaller.
 const MAX_MESSAGE: usize = 64 << 20;
 const MONITOR_ID: u64 = 1;
 /// The mark of ports whose BFD is Braid's, in the column `external_ids`.
-pub(super) const MARK: &str = "braid-bfd";
+pub(super) const BFD_MARK: &str = "braid-bfd";
+/// The same of controllers whose `max_backoff` is Braid's.
+pub(super) const BACKOFF_MARK: &str = "braid-max-backoff";
 
 /// Bytes that have arrived, and the messages in them.
 #[derive(Debug, Default)]
@@ -62,7 +65,8 @@ impl Inbox {
             _ if self.bytes.len() > MAX_MESSAGE => Err(MessageError::TooLong),
             Some(Err(_)) => {
                 // Small messages are sought at once, so that none waits for bytes that do not come.
-                self.searched = if self.bytes.len() < 1 << 16 { 0 } else { self.bytes.len() / 2 + 1 };
+                self.searched =
+                    if self.bytes.len() < 1 << 16 { 0 } else { (self.bytes.len() / 2).saturating_add(1) };
                 Ok(None)
             }
             None => Ok(None),
@@ -95,10 +99,18 @@ fn refusal(reply: &Value) -> Option<String> {
     error(reply).or_else(|| results.into_iter().flatten().find_map(error))
 }
 
-/// Asks for bridges, ports and interfaces, and for what changes of them.
+/// A question whether the database is there.
+pub(super) fn echo() -> Value {
+    json!({ "id": "braid", "method": "echo", "params": [] })
+}
+
+/// Asks for bridges, their controllers, ports and interfaces, and for what changes of them.
 pub(super) fn monitor() -> Value {
     json!({ "id": MONITOR_ID, "method": "monitor", "params": ["Open_vSwitch", null, {
-        "Bridge": { "columns": ["datapath_id", "ports"] },
+        "Bridge": { "columns": [
+            "name", "datapath_id", "ports", "controller", "fail_mode", "protocols", "stp_enable", "rstp_enable",
+        ] },
+        "Controller": { "columns": ["target", "max_backoff", "external_ids"] },
         "Port": { "columns": ["interfaces"] },
         "Interface": { "columns": ["name", "ofport", "bfd", "bfd_status", "external_ids"] },
     }] })
@@ -106,26 +118,56 @@ pub(super) fn monitor() -> Value {
 
 /// A transaction of these operations: one for all ports, since Open vSwitch looks at its whole configuration after each.
 pub(super) fn transact(id: u64, operations: Vec<Value>) -> Value {
-    let comment = json!({ "op": "comment", "comment": "braid: BFD of links" });
+    let comment = json!({ "op": "comment", "comment": "braid: BFD of links, max_backoff of controllers" });
     let params: Vec<_> = [json!("Open_vSwitch")].into_iter().chain(operations).chain([comment]).collect();
     json!({ "id": id, "method": "transact", "params": params })
 }
 
 /// The operations that set BFD of an interface.
 pub(super) fn set_bfd(interface: &str, bfd: PortBfd) -> [Value; 2] {
-    let place = json!([["_uuid", "==", ["uuid", interface]]]);
-    let (wanted, mark) = match bfd {
-        PortBfd::Off => (json!([]), json!(["external_ids", "delete", ["set", [MARK]]])),
+    let wanted = match bfd {
+        PortBfd::Off => json!([]),
         PortBfd::On { interval } => {
             let millis = interval.as_millis().to_string();
-            let wanted = json!([["enable", "true"], ["min_rx", millis], ["min_tx", millis]]);
-            (wanted, json!(["external_ids", "insert", ["map", [[MARK, "true"]]]]))
+            json!([["enable", "true"], ["min_rx", millis], ["min_tx", millis]])
         }
     };
-    [
-        json!({ "op": "update", "table": "Interface", "where": place, "row": { "bfd": ["map", wanted] } }),
-        json!({ "op": "mutate", "table": "Interface", "where": place, "mutations": [mark] }),
-    ]
+    let row = Row { table: "Interface", uuid: interface };
+    [row.update(&json!({ "bfd": ["map", wanted] })), row.mark(BFD_MARK, bfd != PortBfd::Off)]
+}
+
+/// The operations that set `max_backoff` of a controller.
+pub(super) fn set_max_backoff(controller: &str, MaxBackoff(wanted): MaxBackoff) -> [Value; 2] {
+    let row = Row { table: "Controller", uuid: controller };
+    let value = wanted.map_or_else(|| json!(["set", []]), |millis| json!(millis));
+    [row.update(&json!({ "max_backoff": value })), row.mark(BACKOFF_MARK, wanted.is_some())]
+}
+
+/// A row of a table.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    table: &'a str,
+    uuid: &'a str,
+}
+
+impl Row<'_> {
+    /// The operation that sets columns.
+    fn update(self, columns: &Value) -> Value {
+        json!({ "op": "update", "table": self.table, "where": self.place(), "row": columns })
+    }
+
+    /// The operation that sets Braid's mark or removes it.
+    fn mark(self, mark: &str, is_ours: bool) -> Value {
+        let mutation = match is_ours {
+            true => json!(["external_ids", "insert", ["map", [[mark, "true"]]]]),
+            false => json!(["external_ids", "delete", ["set", [mark]]]),
+        };
+        json!({ "op": "mutate", "table": self.table, "where": self.place(), "mutations": [mutation] })
+    }
+
+    fn place(self) -> Value {
+        json!([["_uuid", "==", ["uuid", self.uuid]]])
+    }
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ impl Pace {
         } else if flaps != self.flaps && quiet >= FLAP_WINDOW {
             (self.flaps, self.since) = (flaps, now);
         } else if flaps == self.flaps && quiet >= CALM {
-            self.interval = (self.interval / 2).max(BFD_INTERVAL);
+            self.interval = self.interval.checked_div(2).unwrap_or_default().max(BFD_INTERVAL);
             self.since = now;
         }
         self.interval != before

@@ -6,7 +6,8 @@ use std::time::Duration;
 use braid_types::{DatapathId, PortNo, SwitchPort};
 use serde_json::{Map, Value};
 
-use super::json_rpc::MARK;
+use super::bridge::{BridgeSettings, ControllerRow, port_of};
+use super::json_rpc::{BACKOFF_MARK, BFD_MARK};
 use super::plan::{BFD_INTERVAL, BfdState, Owner};
 
 /// The rows of a table by their UUIDs.
@@ -19,18 +20,38 @@ pub(super) struct Tables {
     /// The interfaces of each port.
     ports: Rows<Vec<String>>,
     interfaces: Rows<Interface>,
+    controllers: Rows<ControllerRow>,
 }
 
 #[derive(Debug)]
 struct Bridge {
     dpid: Option<DatapathId>,
     ports: Vec<String>,
+    controllers: Vec<String>,
+    settings: BridgeSettings,
 }
 
 #[derive(Debug)]
 struct Interface {
+    name: String,
     number: Option<PortNo>,
     bfd: BfdState,
+}
+
+/// A bridge that is a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct FoundBridge<'a> {
+    pub(super) dpid: DatapathId,
+    pub(super) settings: &'a BridgeSettings,
+    pub(super) controllers: Vec<FoundController<'a>>,
+}
+
+/// A controller of a bridge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FoundController<'a> {
+    /// The UUID of its row.
+    pub(super) uuid: &'a str,
+    pub(super) row: &'a ControllerRow,
 }
 
 /// An interface that is a port of a switch.
@@ -39,6 +60,7 @@ pub(super) struct FoundPort<'a> {
     pub(super) at: SwitchPort,
     /// The UUID of the interface's row.
     pub(super) interface: &'a str,
+    pub(super) name: &'a str,
     pub(super) bfd: BfdState,
 }
 
@@ -48,6 +70,22 @@ impl Tables {
         take(&mut self.bridges, updates.get("Bridge"), bridge);
         take(&mut self.ports, updates.get("Port"), |row| uuids(row.get("interfaces")));
         take(&mut self.interfaces, updates.get("Interface"), interface);
+        take(&mut self.controllers, updates.get("Controller"), controller);
+    }
+
+    /// The bridges that have datapath ids.
+    pub(super) fn bridges(&self) -> impl Iterator<Item = FoundBridge<'_>> {
+        self.bridges.values().filter_map(|bridge| {
+            let controllers = bridge.controllers.iter().filter_map(|uuid| {
+                let row = self.controllers.get(uuid)?;
+                Some(FoundController { uuid, row })
+            });
+            Some(FoundBridge {
+                dpid: bridge.dpid?,
+                settings: &bridge.settings,
+                controllers: controllers.collect(),
+            })
+        })
     }
 
     /// The ports of all bridges.
@@ -60,7 +98,7 @@ impl Tables {
         interfaces.filter_map(|(dpid, interface)| {
             let found = self.interfaces.get(interface)?;
             let at = SwitchPort::new(dpid, found.number?);
-            Some(FoundPort { at, interface, bfd: found.bfd })
+            Some(FoundPort { at, interface, name: &found.name, bfd: found.bfd })
         })
     }
 }
@@ -77,14 +115,31 @@ fn take<T>(rows: &mut Rows<T>, changes: Option<&Value>, read: impl Fn(&Map<Strin
 
 fn bridge(row: &Map<String, Value>) -> Bridge {
     let dpid = row.get("datapath_id").and_then(Value::as_str).and_then(|text| text.parse().ok());
-    Bridge { dpid, ports: uuids(row.get("ports")) }
+    let is_on = |column: &str| row.get(column).and_then(Value::as_bool).unwrap_or(false);
+    let settings = BridgeSettings {
+        name: texts(row.get("name")).concat(),
+        is_secure: texts(row.get("fail_mode")) == ["secure"],
+        protocols: texts(row.get("protocols")).into_iter().map(str::to_owned).collect(),
+        has_spanning_tree: is_on("stp_enable"),
+        has_rapid_spanning_tree: is_on("rstp_enable"),
+    };
+    let (ports, controllers) = (uuids(row.get("ports")), uuids(row.get("controller")));
+    Bridge { dpid, ports, controllers, settings }
+}
+
+fn controller(row: &Map<String, Value>) -> ControllerRow {
+    ControllerRow {
+        port: row.get("target").and_then(Value::as_str).and_then(port_of),
+        max_backoff: row.get("max_backoff").and_then(Value::as_u64),
+        is_ours: map(row.get("external_ids")).contains_key(BACKOFF_MARK),
+    }
 }
 
 fn interface(row: &Map<String, Value>) -> Interface {
     let number = row.get("ofport").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
     let (bfd, status) = (map(row.get("bfd")), map(row.get("bfd_status")));
     let says = |map: &BTreeMap<&str, &str>, key: &str, value: &str| map.get(key) == Some(&value);
-    let is_ours = map(row.get("external_ids")).contains_key(MARK);
+    let is_ours = map(row.get("external_ids")).contains_key(BFD_MARK);
     let owner = match says(&bfd, "enable", "true") {
         false => Owner::Nobody,
         true if is_ours => Owner::Braid,
@@ -94,7 +149,8 @@ fn interface(row: &Map<String, Value>) -> Interface {
     let interval = number_in(&bfd, "min_rx").map_or(BFD_INTERVAL, Duration::from_millis);
     let flaps = number_in(&status, "flap_count").unwrap_or(0);
     let bfd = BfdState { owner, is_up: says(&status, "state", "up"), flaps, interval };
-    Interface { number: number.map(PortNo).filter(|port| port.is_physical()), bfd }
+    let name = texts(row.get("name")).concat();
+    Interface { name, number: number.map(PortNo).filter(|port| port.is_physical()), bfd }
 }
 
 /// A set of UUIDs; one alone stands for itself. RFC 7047 §5.1.
@@ -103,6 +159,20 @@ fn uuids(value: Option<&Value>) -> Vec<String> {
     match (kind.as_str(), content) {
         (Some("uuid"), Value::String(uuid)) => vec![uuid.clone()],
         (Some("set"), Value::Array(items)) => items.iter().flat_map(|item| uuids(Some(item))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A set of texts; one alone stands for itself.
+fn texts(value: Option<&Value>) -> Vec<&str> {
+    match value {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(set)) => match set.as_slice() {
+            [Value::String(kind), Value::Array(items)] if kind == "set" => {
+                items.iter().filter_map(Value::as_str).collect()
+            }
+            _ => Vec::new(),
+        },
         _ => Vec::new(),
     }
 }
@@ -181,12 +251,45 @@ mod tests {
     }
 
     #[test]
+    fn bridges_come_with_their_settings_and_controllers() {
+        let mut tables = initial();
+        tables.update(&json!({
+            "Bridge": { "b1": { "new": {
+                "name": "br0", "datapath_id": "00000000000000a1", "ports": ["set", []], "controller": uuid("c1"),
+                "fail_mode": "secure", "protocols": ["set", ["OpenFlow10", "OpenFlow13"]], "stp_enable": true,
+            } } },
+            "Controller": {
+                "c1": { "new": { "target": "ssl:192.0.2.1:6653", "max_backoff": 1000,
+                                 "external_ids": ["map", [["braid-max-backoff", "true"]]] } },
+                "c2": { "new": { "target": "ptcp:6654", "max_backoff": ["set", []] } },
+            },
+        }));
+        let found: Vec<_> = tables.bridges().collect();
+        let [FoundBridge { dpid: DatapathId(0xa1), settings, controllers }] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        let expected = BridgeSettings {
+            name: "br0".to_owned(),
+            is_secure: true,
+            protocols: vec!["OpenFlow10".to_owned(), "OpenFlow13".to_owned()],
+            has_spanning_tree: true,
+            has_rapid_spanning_tree: false,
+        };
+        assert_eq!(*settings, &expected);
+        let row = ControllerRow { port: Some(6653), max_backoff: Some(1_000), is_ours: true };
+        assert_eq!(controllers.as_slice(), [FoundController { uuid: "c1", row: &row }]);
+    }
+
+    #[test]
     fn malformed_content_is_left_out() {
         let mut tables = Tables::default();
         for junk in [
             json!(null),
             json!([]),
             json!({ "Bridge": 7, "Port": { "p": null }, "Interface": { "i": { "new": 1 } } }),
+            json!({ "Bridge": { "b": { "new": { "datapath_id": "00000000000000a1", "name": 1, "protocols": ["set"],
+                                                "controller": ["uuid"] } } },
+                    "Controller": { "c": { "new": { "target": 1, "max_backoff": -1 } } } }),
         ] {
             tables.update(&junk);
         }

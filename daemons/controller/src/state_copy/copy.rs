@@ -11,6 +11,8 @@ use braid_types::Time;
 use tokio::sync::oneshot;
 
 use super::{Items, Lists};
+use crate::names::Names;
+use crate::reload::Reloads;
 use crate::switch_metadata::SwitchMetadata;
 
 /// A request for a copy of some lists.
@@ -32,6 +34,7 @@ pub(crate) struct StateCopy {
     pub(crate) transfers: TransferChanges,
     pub(crate) policy: Arc<Policies>,
     pub(crate) totals: Totals,
+    pub(crate) names: Names,
     /// The engine's time spent on the copy.
     pub(crate) took: Duration,
 }
@@ -54,6 +57,7 @@ pub(crate) struct Totals {
     pub(crate) counters: Counters,
     /// OpenFlow connections that were refused or closed because the peer misbehaved.
     pub(crate) refused: u64,
+    pub(crate) reloads: Reloads,
 }
 
 /// A switch with its address and metadata, which only the daemon knows.

@@ -3,8 +3,8 @@
 use braid_control::Sizes;
 
 use super::List;
-use super::lists::item_lists;
 use crate::engine::Engine;
+use crate::http::item_lists;
 
 /// An item of a list that is copied piece by piece.
 pub(crate) trait Copied: Sized {

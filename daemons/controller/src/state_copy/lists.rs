@@ -1,19 +1,6 @@
 //! The lists that a copy can contain, and sets of them.
 
-/// Names the lists whose items are copied one after the other: a list, its variant of [`List`], and its item. A new list
-/// is one more line here, and a file in `http/lists` with its name.
-macro_rules! item_lists {
-    ($then:ident) => {
-        $then! {
-            switches: Switches, crate::state_copy::ConnectedSwitch;
-            links: Links, braid_control::view::LinkView;
-            hosts: Hosts, braid_control::view::HostView;
-            alarms: Alarms, braid_control::Alarm;
-            assignments: Assignments, braid_control::AssignmentView;
-        }
-    };
-}
-pub(crate) use item_lists;
+use crate::http::item_lists;
 
 macro_rules! define {
     ($($name:ident: $list:ident, $item:ty;)*) => {

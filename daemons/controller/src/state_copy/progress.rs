@@ -26,7 +26,8 @@ pub(crate) struct CopyInProgress {
 impl CopyInProgress {
     pub(crate) fn begin(engine: &mut Engine, request: CopyRequest) -> Self {
         let CopyRequest { lists, answer } = request;
-        let mut copy = StateCopy { now: engine.now(), lists, ..StateCopy::default() };
+        let (now, names) = (engine.now(), engine.names().clone());
+        let mut copy = StateCopy { now, lists, names, ..StateCopy::default() };
         let sizes = engine.brain().sizes();
         List::ALL.iter().filter(|list| lists.has(**list)).for_each(|list| copy.items.reserve(*list, &sizes));
         let mut transfers = Vec::new();
@@ -83,7 +84,8 @@ impl CopyInProgress {
             }
             List::Totals => {
                 let (sizes, counters) = (brain.sizes(), brain.counters());
-                copy.totals = Totals { sizes, counters, refused: engine.refused() };
+                let (refused, reloads) = (engine.refused(), engine.reloads());
+                copy.totals = Totals { sizes, counters, refused, reloads };
                 true
             }
             // Those were copied above.

@@ -5,12 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 
 use braid_api::{Delta, Event, Snapshot};
+use braid_openflow::{Port, PortReason, PortState, PortStatus, Xid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::network::Network;
 use crate::paths::network;
-use crate::support::{Running, Switch, wait_for};
+use crate::support::{Running, Switch, port, wait_for};
 
 /// A message of a stream.
 #[derive(Debug)]
@@ -130,6 +132,27 @@ fn a_watcher_that_comes_back_gets_what_it_has_missed_and_nothing_twice() {
     let body: Value = serde_json::from_str(&body).expect("JSON");
     assert_eq!(body["events"][0]["number"], 2);
     assert_eq!(body["last_event_id"], missed.id);
+}
+
+#[test]
+fn a_watcher_that_begins_during_an_outage_sees_which_links_are_lost() {
+    let network = Network::start();
+    let desc = Port { state: PortState::LINK_DOWN, ..port(1) };
+    let down = PortStatus { reason: PortReason::Modify, desc };
+    network.channel_of(1).say(Xid(0), &braid_openflow::Message::PortStatus(down));
+    let begin = || Watcher::open(&network.controller, "/api/v1/stream", "").next().data;
+    let count = || begin()["lost_links"].as_array().map_or(0, Vec::len);
+    wait_for(|| count() == 2, || begin().to_string());
+    let snapshot = begin();
+    let lost = &snapshot["lost_links"][0];
+    assert_eq!(
+        (&lost["src"], &lost["why"]),
+        (&json!({ "dpid": "0000000000000001", "port": 1 }), &"port_down".into())
+    );
+    assert_eq!(snapshot["links"], json!([]));
+    let up = PortStatus { reason: PortReason::Modify, desc: port(1) };
+    network.channel_of(1).say(Xid(0), &braid_openflow::Message::PortStatus(up));
+    wait_for(|| count() == 0, || begin().to_string());
 }
 
 #[test]

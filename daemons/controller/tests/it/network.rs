@@ -51,7 +51,7 @@ pub(crate) struct Network {
 pub(crate) struct Channel(Arc<Mutex<TcpStream>>);
 
 impl Channel {
-    fn say(&self, xid: Xid, message: &Message<'_>) {
+    pub(crate) fn say(&self, xid: Xid, message: &Message<'_>) {
         let mut bytes = Vec::new();
         message.encode(xid, &mut bytes).expect("a short message");
         // When the controller has stopped, nobody listens.
@@ -82,7 +82,12 @@ impl Network {
     /// The same with a controller that behaves so.
     pub(crate) fn start_with(settings: Settings) -> Self {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let controller = Running::start_with(Config { settings, ..config(any, any, None) });
+        Self::start_as(Config { settings, ..config(any, any, None) })
+    }
+
+    /// The same with a controller that is configured so.
+    pub(crate) fn start_as(config: Config) -> Self {
+        let controller = Running::start_with(config);
         let switches = [1, 2].map(|dpid| Switch::join(controller.openflow, dpid));
         let channels = switches
             .each_ref()

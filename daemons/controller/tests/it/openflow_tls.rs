@@ -16,16 +16,17 @@ use tempfile::TempDir;
 
 use crate::support::{Running, Switch, config, wait_for};
 
-const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+pub(crate) const LOOPBACK: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
 /// An authority for both sides, and the files that it makes.
-struct Pki {
+pub(crate) struct Pki {
     folder: TempDir,
     authority: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Pki {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, "authority");
@@ -34,14 +35,14 @@ impl Pki {
         Self { folder: tempfile::tempdir().expect("a folder"), authority }
     }
 
-    fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("a file");
         path
     }
 
     /// Writes a certificate with this common name.
-    fn issue(&self, name: &str) -> CredentialPaths {
+    pub(crate) fn issue(&self, name: &str) -> CredentialPaths {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().expect("a key");
@@ -55,9 +56,12 @@ impl Pki {
 
     fn controller(&self, is_required: bool, listed: &str) -> Running {
         let identities = SwitchIdentities::read(Some(self.file("identities.toml", listed)), None);
-        let tls = OpenFlowTls::read(is_required, self.issue("controller"), identities.expect("valid"));
-        let openflow_tls = Some(tls.expect("valid files"));
+        let openflow_tls = Some(self.openflow_tls(is_required, identities.expect("valid")));
         Running::start_with(Config { openflow_tls, ..config(LOOPBACK, LOOPBACK, None) })
+    }
+
+    pub(crate) fn openflow_tls(&self, is_required: bool, identities: SwitchIdentities) -> OpenFlowTls {
+        OpenFlowTls::read(is_required, self.issue("controller"), identities).expect("valid files")
     }
 
     fn connect(&self, to: SocketAddr, name: &str) -> Transport {

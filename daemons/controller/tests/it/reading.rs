@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use braid_controller::Settings;
 use braid_packet::TcpFlags;
@@ -10,9 +11,12 @@ use serde_json::{Value, json};
 
 use crate::network::{ADMIT, CAPABLE, HOSTS, Network, segment};
 use crate::support::wait_for;
+use crate::waits::Waits;
 
 const TRANSFERS: u16 = 3_000;
 const READERS: usize = 64;
+/// Connections that open before there are readers.
+const QUIET: u16 = 50;
 
 /// Without limits of what a port may ask.
 fn network() -> Network {
@@ -31,10 +35,13 @@ fn answer(port: u16) -> Vec<u8> {
     segment(2, 1, (5_201, port)).flags(both).options(&key).frame()
 }
 
-/// Opens a connection, and waits until the controller has heard of its first packet.
-fn connect(network: &Network, port: u16) {
+/// Opens a connection; how long its first packet was held.
+fn connect(network: &Network, port: u16) -> Duration {
+    let start = Instant::now();
     network.assert_goes_on(1, &opening(port), "of a new connection");
+    let held = start.elapsed();
     network.channel_of(2).send_up(HOSTS, ADMIT, &answer(port));
+    held
 }
 
 fn listed(network: &Network) -> usize {
@@ -57,6 +64,7 @@ fn many_readers_get_every_transfer_while_connections_open() {
     let open = || ids(&network.controller.list("transfers"));
     wait_for(|| open().len() == usize::from(TRANSFERS), || format!("{} transfers", open().len()));
     let known: BTreeSet<_> = open().into_iter().collect();
+    let alone: Waits = (1..=QUIET).map(|port| connect(&network, TRANSFERS + port)).collect();
     let over = AtomicBool::new(false);
     let read = |limit| {
         let pages = network.controller.pages("transfers", limit);
@@ -68,15 +76,18 @@ fn many_readers_get_every_transfer_while_connections_open() {
     thread::scope(|scope| {
         let readers: Vec<_> = (0..READERS).map(|number| scope.spawn(move || read(300 + number))).collect();
         let opening = scope.spawn(|| {
-            let mut port = TRANSFERS;
+            let (mut port, mut waits) = (TRANSFERS + QUIET, Waits::default());
             while !over.load(Ordering::Relaxed) {
                 port += 1;
-                connect(&network, port);
+                waits.push(connect(&network, port));
             }
+            waits
         });
         readers.into_iter().for_each(|reader| reader.join().expect("a reader"));
         over.store(true, Ordering::Relaxed);
-        opening.join().expect("connections that open");
+        let waits = opening.join().expect("connections that open");
+        println!("{} connections open meanwhile, p99 {:?}", waits.len(), waits.percentile(99));
+        waits.assert_undisturbed(&alone, "connections beside readers");
     });
     assert_eq!(network.controller.list("links").len(), 2, "no link was given up");
 }
@@ -112,7 +123,7 @@ fn a_list_has_what_was_done_before_it_was_asked_for() {
 fn every_list_is_read_page_by_page() {
     let network = network();
     let controller = &network.controller;
-    (1..=3).for_each(|port| connect(&network, port));
+    (1..=3).for_each(|port| _ = connect(&network, port));
     wait_for(|| listed(&network) == 3, || format!("{} transfers", listed(&network)));
     for (name, count) in [("switches", 2), ("links", 2), ("hosts", 3), ("transfers", 3), ("edges", 0)] {
         let pages = controller.pages(name, 1);

@@ -30,10 +30,12 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         testbed: None,
         http_inherited: None,
         policy: None,
+        reload: None,
         cluster: None,
         switch_access: Default::default(),
         switch_metadata: Default::default(),
-        ovsdb: Vec::new(),
+        host_metadata: Default::default(),
+        ovsdb: Default::default(),
         settings: Settings::default(),
     }
 }
@@ -128,6 +130,11 @@ impl Running {
             let Some(next) = body["next_cursor"].as_str() else { return pages };
             cursor = format!("&cursor={next}");
         }
+    }
+
+    /// The texts of the last events.
+    pub(crate) fn list_of_events(&self) -> Vec<String> {
+        self.list("events").iter().filter_map(|it| it["text"].as_str().map(str::to_owned)).collect()
     }
 
     /// Waits until the API lists this many switches.

@@ -1,6 +1,6 @@
 //! Connections and subflows of this host, and when to ask for advice about each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -75,6 +75,9 @@ struct Managed {
     /// With the numbers of their local ends.
     subflows: BTreeMap<SubflowEnds, u8>,
     failed: Vec<(Instant, SubflowEnds)>,
+    suspended: BTreeSet<SubflowEnds>,
+    /// How many subflows there were beside the first when one was suspended.
+    before: usize,
     /// Before the last question that followed a failure.
     wait: Option<Duration>,
     ask_at: Option<Instant>,
@@ -114,6 +117,7 @@ impl Connections {
     /// A subflow could not be opened, has ended, or gets nothing through. Asks again after a while, ever longer.
     pub fn handle_failure(&mut self, now: Instant, token: Token, ends: SubflowEnds) {
         let Some(it) = self.known.get_mut(&token) else { return };
+        it.suspended.remove(&ends);
         // What was closed on purpose is not there any more.
         if it.subflows.remove(&ends).is_none() && ends != it.first {
             return;
@@ -128,6 +132,19 @@ impl Connections {
         it.ask_at = Some(it.ask_at.map_or(at, |before| before.min(at)));
     }
 
+    /// A subflow was suspended, or resumed. While one is suspended, no more are wanted than there were before: another
+    /// one would take the same path.
+    pub fn handle_suspension(&mut self, token: Token, ends: SubflowEnds, is_suspended: bool) {
+        let Some(it) = self.known.get_mut(&token) else { return };
+        if it.suspended.is_empty() {
+            it.before = it.subflows.len();
+        }
+        match is_suspended {
+            true => it.suspended.insert(ends),
+            false => it.suspended.remove(&ends),
+        };
+    }
+
     /// Orders what makes the connection as advised, as far as that is allowed; says what is not, and why.
     ///
     /// `own` are this host's addresses.
@@ -138,8 +155,8 @@ impl Connections {
         advice: &Advice,
         own: &[IpAddr],
     ) -> (Vec<Order>, Vec<(SubflowEnds, Refusal)>) {
-        let most = self.most;
         let Some(it) = self.known.get_mut(&token) else { return Default::default() };
+        let most = it.most(self.most);
         if let Some(seconds) = advice.ask_again_after {
             let at = now + Duration::from_secs(seconds.max(1).into());
             it.ask_at = Some(it.ask_at.map_or(at, |before| before.min(at)));
@@ -156,12 +173,11 @@ impl Connections {
 
     /// The next question, if one is due; it is not due again before something changes.
     pub fn poll_question(&mut self, now: Instant, own: &[IpAddr]) -> Option<(Token, AdviceRequest)> {
-        let most = self.most;
         let due = |it: &Managed| it.ask_at.is_some_and(|at| at <= now);
         let (token, it) = self.known.iter_mut().find(|(_, it)| due(it))?;
         it.ask_at = None;
         it.failed.retain(|(at, _)| now.saturating_duration_since(*at) < LATELY);
-        Some((*token, it.question(own, most)))
+        Some((*token, it.question(own, it.most(self.most))))
     }
 
     /// When the next question is due.
@@ -185,6 +201,8 @@ impl Connections {
             announced: BTreeMap::new(),
             subflows: BTreeMap::new(),
             failed: Vec::new(),
+            suspended: BTreeSet::new(),
+            before: 0,
             wait: None,
             ask_at: Some(now),
         };
@@ -202,6 +220,11 @@ impl Connections {
 impl Managed {
     fn remotes(&self) -> impl Iterator<Item = SocketAddr> {
         std::iter::once(self.first.remote).chain(self.announced.values().copied())
+    }
+
+    /// How many subflows it may have beside its first, of `most`.
+    fn most(&self, most: usize) -> usize {
+        if self.suspended.is_empty() { most } else { most.min(self.before) }
     }
 
     fn question(&self, own: &[IpAddr], most: usize) -> AdviceRequest {
@@ -234,6 +257,7 @@ impl Managed {
     fn orders(&mut self, token: Token, wanted: &[SubflowEnds]) -> Vec<Order> {
         let unwanted: Vec<_> = self.subflows.keys().filter(|ends| !wanted.contains(ends)).copied().collect();
         self.subflows.retain(|ends, _| wanted.contains(ends));
+        self.suspended.retain(|ends| *ends == self.first || wanted.contains(ends));
         let close = unwanted.into_iter().map(|ends| Order::Close { token, ends });
         let missing: Vec<_> =
             wanted.iter().filter(|ends| !self.subflows.contains_key(ends)).copied().collect();

@@ -6,12 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use braid_api::{Advice, AdviceRequest};
+use braid_subflows::Change;
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 
 use super::{Adviser, Connections, Order, Stuck, advise};
 use crate::netlink::NetlinkError;
 use crate::pm::{Event, Events, PathManager, Token};
+use crate::trials::{self, Observer, Suspension};
 
 /// How often subflows are looked at that may be stuck.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -41,13 +43,14 @@ pub struct Manager {
     kernel: PathManager,
     stuck: Stuck,
     looked_at: Instant,
+    suspension: Option<Suspension>,
     questions: Sender<(Token, AdviceRequest)>,
     inputs: Receiver<Input>,
 }
 
 impl Manager {
     /// Listens from now on; each connection gets up to `most` subflows beside its first. Where `adviser` is silent, or
-    /// there is none, a connection gets `subflows` in all.
+    /// there is none, a connection gets `subflows` in all. With an `observer`, subflows that drag are suspended.
     ///
     /// Returns what it can be stopped by, too.
     ///
@@ -58,6 +61,7 @@ impl Manager {
         most: usize,
         subflows: usize,
         adviser: Option<Box<dyn Adviser>>,
+        observer: Option<Observer>,
     ) -> Result<(Self, Sender<Input>), NetlinkError> {
         let kernel = PathManager::open()?;
         let events = kernel.events()?;
@@ -69,18 +73,27 @@ impl Manager {
         thread::spawn(move || answer(&asked, subflows, adviser.as_deref(), &to_manager));
         let connections = Connections::new(most);
         let stuck = Stuck::open()?;
+        let suspension = observer.map(Suspension::open).transpose()?;
         let looked_at = Instant::now();
-        Ok((Self { connections, kernel, stuck, looked_at, questions, inputs }, input))
+        Ok((Self { connections, kernel, stuck, looked_at, suspension, questions, inputs }, input))
     }
 
-    /// Manages until it is stopped.
+    /// Manages until it is stopped. Then it resumes what it has suspended.
     ///
     /// # Errors
     ///
     /// Events cannot be had any more.
     pub fn run(&mut self) -> Result<(), NetlinkError> {
+        let ended = self.run_until_stopped();
+        if let Some(suspension) = &mut self.suspension {
+            suspension.end(|order| set_backup(&mut self.kernel, order));
+        }
+        ended
+    }
+
+    fn run_until_stopped(&mut self) -> Result<(), NetlinkError> {
         loop {
-            match self.inputs.recv_timeout(self.patience()) {
+            match self.inputs.recv_timeout(self.time_until_due()) {
                 Ok(Input::Event(event)) => self.connections.handle_event(Instant::now(), &event),
                 Ok(Input::Advice(token, advice)) => self.follow(token, &advice),
                 Ok(Input::Broken(error)) => return Err(error),
@@ -88,13 +101,29 @@ impl Manager {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.look_for_stuck();
+            self.suspend();
             self.ask();
         }
     }
 
-    fn patience(&self) -> Duration {
-        let question = self.connections.poll_timeout().map(|at| at.saturating_duration_since(Instant::now()));
-        question.map_or(LOOK_EVERY, |question| question.min(LOOK_EVERY))
+    fn suspend(&mut self) {
+        let Some(suspension) = &mut self.suspension else { return };
+        suspension.act(|order| {
+            set_backup(&mut self.kernel, order)?;
+            let (ends, is_suspended) = match order.change {
+                Change::Suspend(ends) => (ends, true),
+                Change::Resume(ends) => (ends, false),
+            };
+            self.connections.handle_suspension(order.token, ends, is_suspended);
+            Ok::<_, NetlinkError>(())
+        });
+    }
+
+    fn time_until_due(&self) -> Duration {
+        let due =
+            self.connections.poll_timeout().into_iter().chain(self.suspension.as_ref().map(Suspension::due));
+        let due = due.map(|at| at.saturating_duration_since(Instant::now()));
+        due.fold(LOOK_EVERY, Duration::min)
     }
 
     fn ask(&mut self) {
@@ -150,6 +179,13 @@ impl Manager {
             self.connections.handle_failure(Instant::now(), token, ends);
             self.carry_out(Order::Close { token, ends });
         }
+    }
+}
+
+fn set_backup(kernel: &mut PathManager, order: trials::Order) -> Result<(), NetlinkError> {
+    match order.change {
+        Change::Suspend(ends) => kernel.set_backup(order.token, ends, true),
+        Change::Resume(ends) => kernel.set_backup(order.token, ends, false),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use braid_api::SubflowEnds;
 
-use super::endpoint::{Endpoint, ID, Limits};
+use super::endpoint::{Endpoint, EndpointFlag, EndpointFlags, FLAGS, ID, Limits};
 use super::event::Events;
 use super::subflow::{Token, encode_end};
 use crate::netlink::{Attributes, Family, NetlinkError, Request, Socket, Writer};
@@ -15,6 +15,7 @@ const CMD_DEL_ADDR: u8 = 2;
 const CMD_GET_ADDR: u8 = 3;
 const CMD_SET_LIMITS: u8 = 5;
 const CMD_GET_LIMITS: u8 = 6;
+const CMD_SET_FLAGS: u8 = 7;
 const CMD_SUBFLOW_CREATE: u8 = 10;
 const CMD_SUBFLOW_DESTROY: u8 = 11;
 
@@ -132,6 +133,37 @@ impl PathManager {
     /// There is no such connection or subflow.
     pub fn close_subflow(&mut self, token: Token, ends: SubflowEnds) -> Result<(), NetlinkError> {
         self.order("close the subflow", CMD_SUBFLOW_DESTROY, encode_subflow(token, ends, None))
+    }
+
+    /// Lets a subflow of a connection that user space manages carry data only while there is no other, or always again.
+    /// The peer is told, and does the same (MP_PRIO).
+    ///
+    /// # Errors
+    ///
+    /// There is no such connection or subflow.
+    pub fn set_backup(
+        &mut self,
+        token: Token,
+        ends: SubflowEnds,
+        is_backup: bool,
+    ) -> Result<(), NetlinkError> {
+        let flags: EndpointFlags = is_backup.then_some(EndpointFlag::Backup).into_iter().collect();
+        let local = encode_end(ends.local, None).u32(FLAGS, flags.0);
+        let attributes = Writer::default()
+            .u32(ATTR_TOKEN, token.0)
+            .nested(ATTR_ADDR, &local)
+            .nested(ATTR_ADDR_REMOTE, &encode_end(ends.remote, None));
+        self.order("set the subflow's priority", CMD_SET_FLAGS, attributes)
+    }
+
+    /// Sets the flags of an endpoint, which apply to the subflows that there are as well.
+    ///
+    /// # Errors
+    ///
+    /// There is no such endpoint, or this process lacks the privilege.
+    pub fn set_endpoint_flags(&mut self, id: u8, flags: EndpointFlags) -> Result<(), NetlinkError> {
+        let address = Writer::default().u8(ID, id).u32(FLAGS, flags.0);
+        self.order("set the endpoint's flags", CMD_SET_FLAGS, Writer::default().nested(ATTR_ADDR, &address))
     }
 
     fn order(&mut self, what: &'static str, command: u8, attributes: Writer) -> Result<(), NetlinkError> {

@@ -32,17 +32,17 @@ impl Adviser for Second {
 fn hosts() -> Option<[Namespace; 2]> {
     let hosts = [namespace()?, namespace()?];
     hosts[0].inside(|| {
-        for cable in ["c1", "c2"] {
+        for link in ["c1", "c2"] {
             let peer = hosts[1].path();
-            let words = ["link", "add", cable, "type", "veth", "peer", "name", cable, "netns", &peer];
+            let words = ["link", "add", link, "type", "veth", "peer", "name", link, "netns", &peer];
             assert!(Command::new("ip").args(words).status().unwrap().success());
         }
     });
     for (host, number) in hosts.iter().zip(1..) {
         host.inside(|| {
-            for cable in 1..=2 {
-                ip(&format!("address add 10.0.{cable}.{number}/24 dev c{cable}"));
-                ip(&format!("link set c{cable} up"));
+            for link in 1..=2 {
+                ip(&format!("address add 10.0.{link}.{number}/24 dev c{link}"));
+                ip(&format!("link set c{link} up"));
             }
         });
     }
@@ -74,7 +74,7 @@ fn subflow_whose_path_died_is_closed_and_the_connection_goes_on() {
         let events = PathManager::open().unwrap().events().unwrap();
         events.set_receive_timeout(TIMEOUT).unwrap();
         let mode = Some(Mode::Managed { subflows: 1, most: 8, adviser: Some(Box::new(Second)) });
-        (Agent::start(Config { mode, congestion: None }).unwrap(), events)
+        (Agent::start(Config { mode, ..Config::default() }).unwrap(), events)
     });
     let stop = agent.stopper().unwrap();
     let managing = &hosts[0];

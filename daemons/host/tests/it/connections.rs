@@ -74,6 +74,26 @@ fn advice_opens_what_is_missing_and_closes_what_is_not_named() {
 }
 
 #[test]
+fn while_a_subflow_is_suspended_no_more_are_opened_than_there_were() {
+    let (mut connections, now) = begun(8);
+    let [one, two] = [20_001, 20_002].map(|port| ends(&format!("10.0.0.1:{port}"), "10.0.0.2:80"));
+    connections.handle_advice(now, TOKEN, &advice(vec![one]), &own());
+    let Event::Established(connection) = established() else { unreachable!() };
+    connections.handle_suspension(TOKEN, connection.ends, true);
+    let (orders, refused) = connections.handle_advice(now, TOKEN, &advice(vec![one, two]), &own());
+    assert_eq!((orders, refused), (vec![], vec![(two, Refusal::TooMany)]));
+    // One that fails is replaced.
+    connections.handle_failure(now, TOKEN, one);
+    let (_, question) = connections.poll_question(now + Duration::from_secs(2), &own()).unwrap();
+    assert_eq!(question.max_subflows, 1);
+    let (orders, _) = connections.handle_advice(now, TOKEN, &advice(vec![two]), &own());
+    assert_eq!(orders, [Order::Open { token: TOKEN, ends: two, id: 1 }]);
+    connections.handle_suspension(TOKEN, connection.ends, false);
+    let (orders, refused) = connections.handle_advice(now, TOKEN, &advice(vec![two, one]), &own());
+    assert_eq!((orders.len(), refused), (1, vec![]));
+}
+
+#[test]
 fn wrong_advice_is_refused() {
     let (mut connections, now) = begun(8);
     let wrong = [

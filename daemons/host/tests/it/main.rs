@@ -11,3 +11,4 @@ mod managed;
 mod namespace;
 mod pm;
 mod traffic;
+mod trials;

@@ -19,14 +19,18 @@ use crate::traffic::{Pair, TIMEOUT, connect};
 const PATH_MANAGER: &str = "net.mptcp.pm_type";
 
 /// Two hosts' addresses in one namespace, and an agent that manages it while `action` runs.
-fn with_agent(subflows: usize, adviser: Option<Box<dyn Adviser>>, action: impl FnOnce(&mut Events)) {
+pub(crate) fn with_agent(
+    subflows: usize,
+    adviser: Option<Box<dyn Adviser>>,
+    action: impl FnOnce(&mut Events),
+) {
     ip("address add 10.0.0.1/32 dev lo");
     ip("address add 10.0.0.2/32 dev lo");
     let before = sysctl::read(PATH_MANAGER).unwrap();
     let mut events = PathManager::open().unwrap().events().unwrap();
     events.set_receive_timeout(TIMEOUT).unwrap();
     let mode = Some(Mode::Managed { subflows, most: 8, adviser });
-    let agent = Agent::start(Config { mode, congestion: None }).unwrap();
+    let agent = Agent::start(Config { mode, ..Config::default() }).unwrap();
     let stop = agent.stopper().unwrap();
     thread::scope(|scope| {
         scope.spawn(|| agent.run_until_signalled().unwrap());

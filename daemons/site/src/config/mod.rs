@@ -9,12 +9,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey};
-use braid_types::{BitsPerSec, IpPrefix};
+use braid_types::{BitsPerSec, IpPrefix, Problem};
 use toml::Spanned;
 
 use crate::key_file;
 use file::File;
-pub use problem::{ConfigError, Problem};
+pub use problem::ConfigError;
 
 const DEFAULT_PORT: u16 = 51_820;
 const DEFAULT_DEVICE: &str = "braid0";
@@ -46,7 +46,7 @@ pub struct Config {
 pub struct UplinkConfig {
     /// Its interface.
     pub interface: String,
-    /// Its rate, of which its share to begin with follows.
+    /// What it carries, until it is measured.
     pub rate: Option<BitsPerSec>,
 }
 
@@ -92,7 +92,7 @@ impl Config {
 
     fn parse(text: &str, folder: &Path) -> Result<Self, Refusal> {
         let file = toml::from_str::<File>(text)
-            .map_err(|error| Refusal::Content(vec![Problem::of_parser(text, &error)]))?;
+            .map_err(|error| Refusal::Content(vec![problem::of_parser(text, &error)]))?;
         let mut reader = Reader { text, problems: Vec::new() };
         let key_path = folder.join(&file.private_key);
         let port = file.port.map_or(DEFAULT_PORT, |port| reader.port(&port));

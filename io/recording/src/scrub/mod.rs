@@ -49,7 +49,7 @@ pub struct Scrubbed {
 /// A file cannot be read or written, or a line of the recording is invalid.
 pub fn scrub(recording: &Path, copy: &Path, secret: [u8; 32], seed: u64) -> io::Result<Scrubbed> {
     let (header, events) = Events::open(recording)?;
-    let keys = Keys { old: key_of(&header)?, new: ProbeKey::new(secret) };
+    let mut keys = Keys { old: key_of(&header)?, new: ProbeKey::new(secret) };
     let mut identities = Identities::new(seed);
     for event in events {
         if let Event::PacketIn { data, .. } = event?.event {
@@ -66,6 +66,9 @@ pub fn scrub(recording: &Path, copy: &Path, secret: [u8; 32], seed: u64) -> io::
             *data = Cow::Owned(frame);
             scrubbed.packets += 1;
             scrubbed.probes += u64::from(is_probe);
+        }
+        if let Event::DiscoveryKey { secret: old } = &mut event {
+            keys.old = ProbeKey::new(std::mem::replace(old, secret));
         }
         write_line(&mut out, &Line { at, event: &event })?;
         scrubbed.events += 1;

@@ -27,7 +27,7 @@ pub(crate) struct Reception {
 
 /// Makes the links and the tokens.
 pub(crate) fn prepare(lab: &Deployed) -> Result<Reception, LabError> {
-    lay_cables(lab)?;
+    add_links(lab)?;
     let listener = lab.fabric().tcp_listener(SocketAddr::from((CONTROLLER, 0)))?;
     let mut tokens = String::new();
     for (number, host) in hosts(lab) {
@@ -44,7 +44,7 @@ fn hosts(lab: &Deployed) -> impl Iterator<Item = (usize, &HostPlan)> {
     lab.plan.hosts.iter().enumerate().filter(|(_, host)| host.uses_mptcp())
 }
 
-fn lay_cables(lab: &Deployed) -> Result<(), LabError> {
+fn add_links(lab: &Deployed) -> Result<(), LabError> {
     let (mut pairs, mut fabric) = (String::new(), String::new());
     let batch = || lab.tool("ip").args(["-batch", "-"]);
     for (number, host) in hosts(lab) {

@@ -71,10 +71,19 @@ impl Sandbox {
             Err(error) => return Finding::unusable(error).with_fix("run this as root"),
         };
         match run(holder.command(name, arguments), "") {
+            Ok(output) if is_absent(&output) => {
+                Finding::missing(format!("could not be tried: {name} is not installed"))
+                    .with_fix("apt install iproute2")
+            }
             Ok(output) => judge(&output),
             Err(error) => Finding::unusable(format!("could not be tried: {error}")),
         }
     }
+}
+
+/// Whether `nsenter` found no such program: what is missing is not the kernel's.
+fn is_absent(output: &Output) -> bool {
+    !output.status.success() && complaint(output).contains("failed to execute")
 }
 
 impl Holder {

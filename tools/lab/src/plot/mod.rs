@@ -7,7 +7,7 @@ mod stacked;
 
 pub(crate) use bars::{Bar, bars};
 pub use lines::{Line, lines};
-pub(crate) use stacked::stacked;
+pub(crate) use stacked::{Mark, stacked};
 
 /// A value that changes from point to point.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn areas_lie_on_each_other() {
-        let svg = stacked("mptcp", &series(), 100.0).unwrap();
+        let svg =
+            stacked("mptcp", &series(), 100.0, &[Mark { at: 1.0, name: "cut s t".to_owned() }]).unwrap();
         let tops = tops(&svg);
         assert_eq!(tops.len(), 2, "{svg}");
         // The upper edge of the first is the sum of both, 90, the second's is 60.
@@ -60,17 +61,17 @@ mod tests {
 
     #[test]
     fn names_are_written_so_that_any_text_may_stand_there() {
-        let svg = stacked("a < b", &series(), 100.0).unwrap();
+        let svg = stacked("a < b", &series(), 100.0, &[]).unwrap();
         assert!(svg.contains("&lt;ams1&gt;") && svg.contains("a &lt; b") && !svg.contains("<ams1>"));
     }
 
     #[test]
     fn nothing_to_draw_is_an_empty_plot() {
         let empty = [
-            stacked("", &[], 0.0),
+            stacked("", &[], 0.0, &[]),
             lines("", &Line::TIME, &[]),
             bars("", "Mbit/s", &[]),
-            stacked("", &[Series { name: String::new(), points: vec![(f64::NAN, 1.0)] }], f64::NAN),
+            stacked("", &[Series { name: String::new(), points: vec![(f64::NAN, 1.0)] }], f64::NAN, &[]),
         ];
         for svg in empty {
             assert!(svg.unwrap().starts_with("<svg"));

@@ -7,10 +7,23 @@ use super::{PlotError, Series};
 
 const SIZE: (u32, u32) = (900, 420);
 
-/// A stacked area chart of the series, with a line at the network's capacity, in Mbit/s.
+/// Something that happened at a time.
+pub(crate) struct Mark {
+    /// Seconds.
+    pub(crate) at: f64,
+    /// What it was.
+    pub(crate) name: String,
+}
+
+/// A stacked area chart of the series, with a line at the network's capacity, in Mbit/s, and an upright line at each mark.
 ///
 /// Series have points at the same times; some may lack points.
-pub(crate) fn stacked(title: &str, series: &[Series], capacity: f64) -> Result<String, PlotError> {
+pub(crate) fn stacked(
+    title: &str,
+    series: &[Series],
+    capacity: f64,
+    marks: &[Mark],
+) -> Result<String, PlotError> {
     let (times, sums) = sums(series);
     let top = canvas::greatest(sums.iter().flatten().copied().chain([capacity])) * 1.1;
     let end = canvas::greatest(times.iter().copied());
@@ -39,6 +52,12 @@ pub(crate) fn stacked(title: &str, series: &[Series], capacity: f64) -> Result<S
         }
         let line = PathElement::new([(0.0, capacity), (end, capacity)], BLACK.stroke_width(1));
         chart.draw_series([line]).map_err(PlotError::new)?;
+        for mark in marks {
+            let upright = PathElement::new([(mark.at, 0.0), (mark.at, top)], BLACK.mix(0.6).stroke_width(1));
+            chart.draw_series([upright]).map_err(PlotError::new)?;
+            let text = Text::new(mark.name.clone(), (mark.at, top), ("sans-serif", 12));
+            chart.draw_series([text]).map_err(PlotError::new)?;
+        }
         chart
             .configure_series_labels()
             .background_style(WHITE.mix(0.8))

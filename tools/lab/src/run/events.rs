@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use braid_link_model::{Change, Parameters};
 
+use super::report::EventRow;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::links::edit_link;
 use crate::plan::{LinkBackend, LinkPlan};
-use crate::scenario::{Event, LinkAction};
+use crate::scenario::{Event, LinkAction, Topology};
 
 /// The link events of a transfer.
 pub(super) struct Schedule<'a> {
     lab: &'a Deployment,
     to_come: std::slice::Iter<'a, Event>,
+    past: Vec<(Duration, &'a Event)>,
     /// The affected links, and whether their parameters were changed.
     touched: BTreeMap<usize, bool>,
 }
@@ -22,7 +24,7 @@ pub(super) struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     /// `events` have to be in order of time.
     pub(super) fn new(lab: &'a Deployment, events: &'a [Event]) -> Self {
-        Self { lab, to_come: events.iter(), touched: BTreeMap::new() }
+        Self { lab, to_come: events.iter(), past: Vec::new(), touched: BTreeMap::new() }
     }
 
     /// Executes the events due at this time after the start.
@@ -36,8 +38,23 @@ impl<'a> Schedule<'a> {
             };
             *self.touched.entry(event.link).or_default() |= up.is_none();
             self.edit(event.link, directions, up)?;
+            self.past.push((elapsed, event));
         }
         Ok(())
+    }
+
+    /// What has happened so far.
+    pub(super) fn rows(&self, topology: &Topology) -> Vec<EventRow> {
+        let row = |(at, event): &(Duration, &Event)| {
+            let ends = topology.links.get(event.link)?.ends.map(|end| topology.end_name(end));
+            let action = match event.action {
+                LinkAction::Cut => "cut",
+                LinkAction::Restore => "restore",
+                LinkAction::Set(_) => "set",
+            };
+            Some(EventRow { at: at.as_secs_f64(), link: ends, action: action.to_owned() })
+        };
+        self.past.iter().filter_map(row).collect()
     }
 
     /// Restores the links.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::report::{Interval, Report, Row, StreamRow};
+use super::report::{Interval, Report, Row};
 use super::settings::{self, Key};
 use crate::error::LabError;
-use crate::plot::{self, Bar, Line, PlotError, Series};
+use crate::plot::{self, Bar, Line, Mark, PlotError, Series};
 
 impl Report {
     /// Writes the report into folder `into`, which is created if necessary:
@@ -51,7 +51,8 @@ impl Report {
     fn plots(&self) -> Vec<(String, Result<String, PlotError>)> {
         let groups = settings::for_people(&self.rows);
         let bars: Vec<_> = groups.iter().map(|(key, rows)| bar(key, rows)).collect();
-        let over_time: Vec<_> = groups.iter().map(|(key, rows)| over_time(key, rows)).collect();
+        let over_time = groups.iter().map(|(key, rows)| over_time(key, rows));
+        let over_time: Vec<_> = over_time.chain(event_lines(&self.rows)).collect();
         let mut plots = vec![
             ("goodput".to_owned(), plot::bars(&format!("{}: goodput", self.scenario), "Mbit/s", &bars)),
             ("over-time".to_owned(), plot::lines(&self.scenario, &Line::TIME, &over_time)),
@@ -72,7 +73,8 @@ impl Report {
         }
         for (place, row) in self.rows.iter().enumerate() {
             let name = format!("streams/{:03}-{}", place + 1, file_name(&title(row)));
-            plots.push((name, plot::stacked(&title(row), &streams(row), row.capacity_bps / 1e6)));
+            plots
+                .push((name, plot::stacked(&title(row), &streams(row), row.capacity_bps / 1e6, &marks(row))));
         }
         plots
     }
@@ -126,13 +128,20 @@ fn streams(row: &Row) -> Vec<Series> {
     streams.sort_by_key(|stream| (stream.src, stream.src_port));
     streams
         .into_iter()
-        .map(|stream| Series { name: stream_name(stream), points: points(&stream.intervals) })
+        .map(|stream| Series { name: stream.title(), points: points(&stream.intervals) })
         .collect()
 }
 
-fn stream_name(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
-    format!("{}:{} {path}", stream.src, stream.src_port)
+fn marks(row: &Row) -> Vec<Mark> {
+    row.events.iter().map(|event| Mark { at: event.at, name: event.title() }).collect()
+}
+
+/// The events of the first transfer that has some, as upright lines: those of others differ by fractions of a second.
+fn event_lines(rows: &[Row]) -> Vec<Series> {
+    let Some(row) = rows.iter().find(|row| !row.events.is_empty()) else { return Vec::new() };
+    let top = row.capacity_bps / 1e6;
+    let upright = |mark: Mark| Series { name: mark.name, points: vec![(mark.at, 0.0), (mark.at, top)] };
+    marks(row).into_iter().map(upright).collect()
 }
 
 /// An interval's rate is drawn at its end, and the first one's at its start as well.

@@ -31,8 +31,8 @@ use crate::store::Labs;
 
 pub use model::{ModelRow, PathRow};
 pub use report::{
-    Bound, CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection,
-    StreamRow, Verdict,
+    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, MptcpUse, PathChange, Report, Row,
+    RowDirection, StreamRow, Verdict,
 };
 
 use round::Round;

@@ -157,6 +157,7 @@ mod tests {
             dst_port: 50_000,
             bytes: 1,
             path: ["west", middle, "east"].map(str::to_owned).to_vec(),
+            path_changes: Vec::new(),
             intervals: Vec::new(),
         };
         Row {
@@ -172,10 +173,13 @@ mod tests {
             background_bps: None,
             seconds: 1.0,
             retransmits: 0,
+            datagrams_lost: None,
+            is_mixed: false,
             streams: vec![stream],
             mptcp: None,
             delivery: None,
             intervals: Vec::new(),
+            events: Vec::new(),
             captures: Vec::new(),
         }
     }

@@ -52,9 +52,11 @@ impl<'a> Round<'a> {
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
         let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
+        let events = schedule.rows(&self.scenario.topology);
         schedule.undo()?;
         background.check()?;
         let mut rows = rows?;
+        rows.iter_mut().for_each(|row| row.events.clone_from(&events));
         if let Some(first) = rows.first_mut() {
             first.captures = captures.finish(interrupt)?;
         }
@@ -146,9 +148,14 @@ impl<'a> Round<'a> {
         let Setting { mode, connections, run, .. } = first.setting;
         let what = match self.transfers.len() {
             1 => first.title(),
+            count if self.traffic.is_mixed() => format!("{count} at once"),
             count => format!("{mode} {count} at once"),
         };
-        let streams = if connections > 1 { format!(", {connections} streams") } else { String::new() };
+        let streams = if connections > 1 && !self.traffic.is_mixed() {
+            format!(", {connections} streams")
+        } else {
+            String::new()
+        };
         let run = if self.traffic.repeat > 1 { format!(", run {run}") } else { String::new() };
         format!("{what}{streams}{run}")
     }

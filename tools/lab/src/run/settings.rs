@@ -31,6 +31,11 @@ impl Key<'_> {
         Self { mode, ..self.clone() }
     }
 
+    /// Whether `other` differs in its direction at most.
+    pub(super) fn differs_by_direction(&self, other: &Self) -> bool {
+        Self { direction: self.direction, ..other.clone() } == *self
+    }
+
     /// The setting without the number of streams.
     pub(super) fn of_any_number(&self) -> Self {
         Self { connections: 0, ..self.clone() }
@@ -63,6 +68,11 @@ pub(super) fn together(rows: &[Row]) -> BTreeMap<Key<'_>, Vec<&Row>> {
     group(rows, |_| None)
 }
 
+/// The row whose settings stand for those of `row`: the first of a variant whose directions differ.
+fn standing_for<'a>(rows: &'a [Row], row: &'a Row) -> &'a Row {
+    rows.iter().find(|other| other.is_mixed && other.variant == row.variant).unwrap_or(row)
+}
+
 /// The rows of every setting, with all directions in one if there are many.
 pub(super) fn for_people(rows: &[Row]) -> Vec<(Key<'_>, Vec<&Row>)> {
     let directions: BTreeSet<_> = rows.iter().map(|row| &row.direction).collect();
@@ -81,8 +91,10 @@ fn group<'a>(
     for row in rows {
         let variant = row.variant.as_deref();
         let order = rows.iter().position(|other| other.variant.as_deref() == variant).unwrap_or(0);
-        let (mode, work, connections) = (row.mode, row.work, row.connections);
-        let key = Key { order, variant, mode, work, connections, direction: direction(row) };
+        let direction = direction(row);
+        let Row { mode, work, connections, .. } =
+            *if direction.is_none() { standing_for(rows, row) } else { row };
+        let key = Key { order, variant, mode, work, connections, direction };
         groups.entry(key).or_default().push(row);
     }
     groups

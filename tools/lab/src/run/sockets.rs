@@ -104,13 +104,15 @@ impl Socket {
 }
 
 fn row(tuple: FiveTuple, socket: &Socket, paths: &Paths, plan: &Plan) -> StreamRow {
+    let path_changes = paths.of(tuple, plan);
     StreamRow {
         src: tuple.src,
         src_port: tuple.src_port,
         dst: tuple.dst,
         dst_port: tuple.dst_port,
         bytes: socket.bytes(),
-        path: paths.of(tuple, plan),
+        path: path_changes.last().map(|last| last.path.clone()).unwrap_or_default(),
+        path_changes: if path_changes.len() > 1 { path_changes } else { Vec::new() },
         intervals: socket.intervals(),
     }
 }

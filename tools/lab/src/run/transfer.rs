@@ -12,7 +12,7 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::HostPlan;
-use crate::scenario::{Direction, Mode, Scenario, Tool, Traffic, Work};
+use crate::scenario::{Direction, Mode, OwnSettings, Scenario, Tool, Traffic, Work};
 use crate::system::Namespace;
 
 /// The port of a round's first server.
@@ -34,6 +34,18 @@ pub(super) struct Setting {
     pub connections: u16,
     /// The number of the run, from 1.
     pub run: u16,
+}
+
+impl Setting {
+    /// With what a direction has instead.
+    fn of(self, own: &OwnSettings) -> Self {
+        Self {
+            mode: own.mode.unwrap_or(self.mode),
+            work: own.tool.map_or(self.work, |tool| Work { tool, bytes: 0 }),
+            connections: own.streams.unwrap_or(self.connections),
+            run: self.run,
+        }
+    }
 }
 
 /// One transfer of a round.
@@ -73,6 +85,7 @@ impl<'a> Transfer<'a> {
         setting: Setting,
         (place, direction): (usize, &'a Direction),
     ) -> Self {
+        let setting = setting.of(&direction.own);
         let capacity = scenario.topology.capacity(direction.from, direction.to);
         let (client, server) =
             (&lab.deployed.plan.hosts[direction.from], &lab.deployed.plan.hosts[direction.to]);
@@ -96,9 +109,9 @@ impl<'a> Transfer<'a> {
         format!("{}{work} {} > {}", self.setting.mode, self.client.name, self.server.name)
     }
 
-    /// The tool and length, if several are compared.
+    /// The tool and length, if there are several.
     fn work(&self) -> Option<Work> {
-        (self.traffic.works.len() > 1).then_some(self.setting.work)
+        (self.traffic.works.len() > 1 || self.traffic.is_mixed()).then_some(self.setting.work)
     }
 
     pub(super) fn client_namespace(&self) -> Namespace {
@@ -146,11 +159,12 @@ impl<'a> Transfer<'a> {
             counters.check(finding.connections).map_err(|why| self.failed(&why))?;
         }
         let direction = RowDirection { from: self.client.name.clone(), to: self.server.name.clone() };
-        let Measured { goodput_bps, seconds, intervals } = finding.measured;
+        let Measured { goodput_bps, seconds, datagrams_lost, intervals } = finding.measured;
         Ok(Row {
             variant: None,
             mode,
             work: self.work(),
+            is_mixed: self.traffic.is_mixed(),
             direction,
             connections,
             run: (self.traffic.repeat > 1).then_some(run),
@@ -160,10 +174,12 @@ impl<'a> Transfer<'a> {
             background_bps: None,
             seconds,
             retransmits: finding.retransmits,
+            datagrams_lost,
             streams,
             mptcp: (mode == Mode::Mptcp).then_some(counters.with_packet_ins(join_packet_ins)),
             delivery: finding.delivery,
             intervals,
+            events: Vec::new(),
             captures: Vec::new(),
         })
     }

@@ -60,7 +60,7 @@ impl<'a> Watch<'a> {
                 self.lab.deployed.tool("ss").arg("-Htnie").arg(filter).within(&clients.namespace).run()?;
             sockets.add(elapsed.as_secs_f64(), &listing);
         }
-        self.paths.ask(self.lab.controller.as_ref());
+        self.paths.ask(elapsed, self.lab.controller.as_ref());
         Ok(true)
     }
 

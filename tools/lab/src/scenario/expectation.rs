@@ -21,17 +21,26 @@ pub struct Expectation {
     pub variant: Option<String>,
     /// Selects settings in which this host sends.
     pub from: Option<String>,
-    /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
-    /// if that variant has it.
-    pub relative_to: Option<String>,
-    /// The value is divided by that of this mode in the same variant, direction and number of streams.
-    pub relative_to_mode: Option<Mode>,
+    /// The value is divided by that of this setting.
+    pub relative_to: Option<Reference>,
     /// Whether the limit depends on the machine: where others take its processors, emulated links carry less.
     pub needs_quiet_machine: bool,
     /// Whether all settings must keep the limit, or one.
     pub of: Aggregate,
     /// The limit of the value.
     pub limit: Limit,
+}
+
+/// The setting that a value is compared with. What it does not name is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reference {
+    /// Another variant, in the same mode if it has that.
+    Variant(String),
+    /// Another mode.
+    Mode(Mode),
+    /// The direction in which this host sends.
+    Sender(String),
 }
 
 /// A limit of a value.

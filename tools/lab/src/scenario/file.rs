@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
-use super::values::{ByteCount, Moment, OneOrList};
+use super::amounts::{ByteCount, Moment, OneOrList};
 use super::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
 #[derive(Deserialize)]
@@ -334,6 +334,11 @@ impl fmt::Display for Value {
 pub(super) struct Direction {
     pub from: Spanned<String>,
     pub to: Spanned<String>,
+    pub mode: Option<Spanned<Mode>>,
+    pub tool: Option<Spanned<Tool>>,
+    pub streams: Option<Spanned<u16>>,
+    /// The rate of UDP.
+    pub rate: Option<Spanned<BitsPerSec>>,
 }
 
 /// A link event during every transfer.
@@ -370,6 +375,7 @@ pub(super) struct Expect {
     pub from: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,
     pub relative_to_mode: Option<Spanned<Mode>>,
+    pub relative_to_from: Option<Spanned<String>>,
     #[serde(default)]
     pub needs_quiet_machine: bool,
     #[serde(default)]

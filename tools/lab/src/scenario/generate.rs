@@ -95,12 +95,12 @@ fn link(generate: &Generate, between: [Spanned<String>; 2], at: Location) -> Spa
     spanned(Link::like(between.to_vec(), &generate.link, at), at)
 }
 
-fn device(place: usize) -> String {
+pub(super) fn device(place: usize) -> String {
     format!("eth{place}")
 }
 
 /// The address of a host: 10.INTERFACE.0.0/16 or fd00:0:0:INTERFACE::/64, and in it the number of the host from 1.
-fn address(place: usize, host: usize, ipv6: bool) -> Cidr {
+pub(super) fn address(place: usize, host: usize, ipv6: bool) -> Cidr {
     let (place, host) = (place as u32, host as u32 + 1);
     if ipv6 {
         let bits = 0xfd00_u128 << 112 | u128::from(place) << 64 | u128::from(host);

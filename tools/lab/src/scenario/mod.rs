@@ -4,12 +4,14 @@
 //! joins existing ends, every interface has a link, and addresses are unique.
 
 mod address;
+mod amounts;
 mod blueprint;
 mod capacity;
 mod check;
 mod expectation;
 mod file;
 mod generate;
+mod network;
 mod pairs;
 mod permutation;
 mod problem;
@@ -23,14 +25,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use address::{Cidr, CidrError};
-pub use expectation::{Expectation, Limit};
+pub use amounts::{Seconds, SecondsError};
+pub use expectation::{Expectation, Limit, Reference};
+pub use network::{FromNetwork, HostsAt, NetworkError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub use topology::{End, Endpoint, Host, Interface, Link, Mptcp, Switch, Topology, Tunnel, UplinkAddress};
-pub use traffic::{Assign, Background, Capture, Direction, Event, LinkAction, Traffic, Variant};
-pub use values::{
-    Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool, Work,
-};
+pub use traffic::{Assign, Background, Capture, Direction, Event, LinkAction, OwnSettings, Traffic, Variant};
+pub use values::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Tool, Work};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +70,16 @@ impl Scenario {
             Ok(text) => Self::parse(&text, &file),
             Err(error) => Err(ScenarioError::unreadable(&file, &error)),
         }
+    }
+
+    /// The number of transfers or rounds of simultaneous transfers, over all variants.
+    pub fn rounds(&self) -> usize {
+        let variants = match self.variants.as_slice() {
+            [] => &[Variant::default()][..],
+            variants => variants,
+        };
+        let of = |variant: &Variant| self.with_variant(variant).traffic.map_or(0, |traffic| traffic.rounds());
+        variants.iter().map(of).sum()
     }
 
     /// Checks the text of a scenario; `file` is its name in errors.

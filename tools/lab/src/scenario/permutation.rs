@@ -4,7 +4,7 @@ use braid_types::{reduce, shuffle};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Direction, Topology};
+use super::{Direction, OwnSettings, Topology};
 
 /// The directions of permutation traffic: every host sends to another one and receives from one.
 ///
@@ -15,7 +15,7 @@ pub(super) fn directions(topology: &Topology, seed: u64) -> Option<Vec<Direction
     let receivers = (count > 1).then(|| derangement(count, &mut random))?;
     let direction = |(from, to)| {
         let (source, destination) = topology.first_pair(from, to)?;
-        Some(Direction { from, to, source, destination })
+        Some(Direction { from, to, source, destination, own: OwnSettings::default() })
     };
     receivers.into_iter().enumerate().map(direction).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use braid_types::plain_words;
 use serde_saphyr::Location;
 
 /// A problem of a scenario file with its remedy.
@@ -43,9 +44,10 @@ impl ScenarioError {
 
     pub(super) fn malformed(file: &str, text: &str, error: &serde_saphyr::Error) -> Self {
         let at = error.location().and_then(place);
-        let what = plain(&error.without_snippet().to_string());
+        let message = plain(&error.without_snippet().to_string());
         let about_a_key =
-            ["unknown field", "missing field", "duplicate"].iter().any(|it| what.starts_with(it));
+            ["unknown field", "missing field", "duplicate"].iter().any(|it| message.starts_with(it));
+        let what = plain_words(&message);
         let key = if about_a_key { None } else { at.and_then(|at| key_before(text, at)) };
         let remedy = "the keys and their values are described in docs/scenarios.md".to_owned();
         Self::new(file, vec![Problem { at, key: key.unwrap_or_default(), what, remedy }])

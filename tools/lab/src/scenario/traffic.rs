@@ -9,7 +9,7 @@ use braid_link_model::Change;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
-use super::values::{Agents, EndpointFlag, Mode, Packets, Protocol, Work};
+use super::values::{Agents, EndpointFlag, Mode, Packets, Protocol, Tool, Work};
 
 /// The traffic: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,41 @@ pub struct Direction {
     pub source: IpAddr,
     /// The receiver's address of the first subflow.
     pub destination: IpAddr,
+    /// What it has instead of the traffic's settings.
+    #[serde(default)]
+    pub own: OwnSettings,
+}
+
+/// Settings of one direction, in the place of those of the traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnSettings {
+    /// The mode.
+    pub mode: Option<Mode>,
+    /// The tool: iperf3 or GridFTP, for the traffic's duration.
+    pub tool: Option<Tool>,
+    /// The number of parallel connections.
+    pub streams: Option<u16>,
+    /// The rate, for [`Mode::Udp`].
+    pub rate: Option<BitsPerSec>,
+}
+
+impl Traffic {
+    /// Whether directions have settings of their own.
+    pub fn is_mixed(&self) -> bool {
+        self.directions.iter().any(|direction| direction.own != OwnSettings::default())
+    }
+
+    /// The number of transfers, or of rounds if all directions send at once.
+    pub fn rounds(&self) -> usize {
+        let directions = if self.simultaneous { 1 } else { self.directions.len() };
+        let settings = self.modes.len() * self.works.len() * self.streams.len();
+        directions * settings * usize::from(self.repeat)
+    }
+
+    /// Whether some transfer has this mode.
+    pub fn has_mode(&self, mode: Mode) -> bool {
+        self.modes.contains(&mode) || self.directions.iter().any(|it| it.own.mode == Some(mode))
+    }
 }
 
 /// A link event during every transfer. Afterwards the link is restored.

@@ -1,12 +1,9 @@
-//! Values of scenario files (modes, tools, protocols, metrics and others) with their text forms.
+//! Named values of scenario files: modes, tools, protocols, metrics and others.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::str::FromStr;
-use std::time::Duration;
 
-use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use braid_types::exact_size;
+use serde::{Deserialize, Serialize};
 
 /// The mode of traffic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -16,6 +13,8 @@ pub enum Mode {
     Tcp,
     /// The kernel's MPTCP, RFC 8684.
     Mptcp,
+    /// UDP at a rate.
+    Udp,
 }
 
 /// The tool that makes traffic.
@@ -127,6 +126,8 @@ pub enum Metric {
     Fairness,
     /// The sum of simultaneous goodputs over the maximum flow from all senders to all receivers.
     SumFractionOfCapacity,
+    /// The share of UDP's datagrams that did not arrive.
+    DatagramsLost,
     /// The a of n = max(1, a·B·R), fitted to transfers over single paths.
     StreamsA,
 }
@@ -166,6 +167,7 @@ impl Metric {
                 | Self::JoinPacketIns
                 | Self::Subflows
                 | Self::WorstFractionOfCapacity
+                | Self::DatagramsLost
         )
     }
 
@@ -175,142 +177,12 @@ impl Metric {
     }
 }
 
-/// One value, or a list of values.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct OneOrList<T>(pub Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OneOrListVisitor(PhantomData))
-    }
-}
-
-// Unlike an untagged enum, it preserves the errors of its content.
-struct OneOrListVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrListVisitor<T> {
-    type Value = OneOrList<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one, or a list")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrList<T>, E> {
-        T::deserialize(text.into_deserializer()).map(|one| OneOrList(vec![one]))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrList<T>, A::Error> {
-        let mut all = Vec::new();
-        while let Some(one) = list.next_element()? {
-            all.push(one);
-        }
-        Ok(OneOrList(all))
-    }
-}
-
-/// A number of bytes above zero, written `200MB`, `64kB` or `1000 bytes`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct ByteCount(pub u64);
-
-/// An invalid number of bytes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a number of bytes such as 200MB, 64kB or 1000 bytes")]
-pub(super) struct ByteCountError(String);
-
-impl FromStr for ByteCount {
-    type Err = ByteCountError;
-
-    fn from_str(text: &str) -> Result<Self, ByteCountError> {
-        let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("bytes", 1)];
-        let split = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
-        let count =
-            split.and_then(|(number, scale)| number.trim_end().parse::<u64>().ok()?.checked_mul(scale));
-        count.filter(|count| *count > 0).map(Self).ok_or_else(|| ByteCountError(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for ByteCount {
-    type Error = ByteCountError;
-
-    fn try_from(text: String) -> Result<Self, ByteCountError> {
-        text.parse()
-    }
-}
-
-/// A time after the start of a transfer, written `5s`, `1.5s`, `500ms` or `2min`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct Moment(pub Duration);
-
-/// An invalid time.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a time such as 5s, 1.5s, 500ms or 2min")]
-pub(super) struct MomentError(String);
-
-impl FromStr for Moment {
-    type Err = MomentError;
-
-    fn from_str(text: &str) -> Result<Self, MomentError> {
-        let units = [("ms", 0.001), ("min", 60.0), ("s", 1.0)];
-        let split = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
-        let seconds = split.and_then(|(number, scale)| Some(number.parse::<f64>().ok()? * scale));
-        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        time.map(Self).ok_or_else(|| MomentError(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for Moment {
-    type Error = MomentError;
-
-    fn try_from(text: String) -> Result<Self, MomentError> {
-        text.parse()
-    }
-}
-
-/// A whole number of seconds, written `15s` or `2min`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Seconds(pub u32);
-
-/// An invalid duration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a duration such as 15s or 2min")]
-pub struct SecondsError(String);
-
-impl FromStr for Seconds {
-    type Err = SecondsError;
-
-    fn from_str(text: &str) -> Result<Self, SecondsError> {
-        let (number, scale) = match (text.strip_suffix("min"), text.strip_suffix('s')) {
-            (Some(number), _) => (number, 60),
-            (None, Some(number)) => (number, 1),
-            (None, None) => (text, 0),
-        };
-        let seconds = number.parse::<u32>().ok().and_then(|number| number.checked_mul(scale));
-        seconds.filter(|_| scale > 0).map(Self).ok_or_else(|| SecondsError(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for Seconds {
-    type Error = SecondsError;
-
-    fn try_from(text: String) -> Result<Self, SecondsError> {
-        text.parse()
-    }
-}
-
-impl From<Seconds> for Duration {
-    fn from(seconds: Seconds) -> Self {
-        Self::from_secs(seconds.0.into())
-    }
-}
-
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
+            Self::Udp => "udp",
         })
     }
 }
@@ -341,11 +213,9 @@ impl fmt::Display for Tool {
 
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, " bytes")];
-        let unit = units.into_iter().find(|(scale, _)| self.bytes.is_multiple_of(*scale));
-        match unit.filter(|_| self.bytes > 0) {
-            Some((scale, unit)) => write!(f, "{} {}{unit}", self.tool, self.bytes / scale),
-            None => self.tool.fmt(f),
+        match self.bytes {
+            0 => self.tool.fmt(f),
+            bytes => write!(f, "{} {}", self.tool, exact_size(bytes)),
         }
     }
 }
@@ -358,37 +228,5 @@ impl fmt::Display for EndpointFlag {
             Self::Backup => "backup",
             Self::Fullmesh => "fullmesh",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_and_moments_read_in_every_unit() {
-        for (text, bytes) in
-            [("2GB", 2_000_000_000), ("200MB", 200_000_000), ("64 kB", 64_000), ("7 bytes", 7)]
-        {
-            assert_eq!(text.parse(), Ok(ByteCount(bytes)));
-        }
-        for text in ["", "0MB", "200", "1.5MB", "-1kB", "99999999999999GB", "MB"] {
-            assert!(text.parse::<ByteCount>().is_err(), "{text}");
-        }
-        for (text, millis) in [("5s", 5_000), ("1.5s", 1_500), ("500ms", 500), ("2min", 120_000), ("0s", 0)] {
-            assert_eq!(text.parse(), Ok(Moment(Duration::from_millis(millis))));
-        }
-        for text in ["", "5", "s", "-1s", "1e400s", "soon"] {
-            assert!(text.parse::<Moment>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn seconds_read_in_both_units() {
-        assert_eq!("15s".parse(), Ok(Seconds(15)));
-        assert_eq!("2min".parse(), Ok(Seconds(120)));
-        for text in ["", "s", "15", "-1s", "1.5s", "4294967295min"] {
-            assert!(text.parse::<Seconds>().is_err(), "{text}");
-        }
     }
 }

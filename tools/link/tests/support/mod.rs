@@ -35,8 +35,8 @@ pub(crate) fn bench() -> Option<Bench> {
     let make = || {
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
         std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1").unwrap();
-        Bench::cable("a");
-        Bench::cable("b");
+        Bench::veth("a");
+        Bench::veth("b");
         File::open("/proc/thread-self/ns/net").unwrap()
     };
     // The namespace ends with its last thread and the file.
@@ -57,7 +57,7 @@ pub(crate) fn frame(number: u8, bytes: usize) -> Vec<u8> {
 
 impl Bench {
     /// Makes `name`0 and `name`1 in the thread's namespace.
-    pub(crate) fn cable(name: &str) {
+    pub(crate) fn veth(name: &str) {
         ip(&format!("link add {name}0 type veth peer name {name}1"));
         ip(&format!("link set {name}0 up"));
         ip(&format!("link set {name}1 up"));

@@ -1,6 +1,6 @@
 //! Convergence studies read from YAML and checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_link_model::{Delay, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
@@ -78,54 +78,12 @@ pub fn parse(text: &str, file: &str) -> Result<Study, StudyError> {
 
 impl File {
     fn check(self) -> Result<Study, String> {
-        let count = self.paths.len();
-        if self.seeds == 0 || self.controls.is_empty() {
-            return Err("nothing is run; give seeds and controls, one at least of each".to_owned());
-        }
-        if !(1..=NewConnection::MAX_SUBFLOWS).contains(&count) {
-            return Err(format!("{count} paths; a connection takes 1 to {}", NewConnection::MAX_SUBFLOWS));
-        }
-        let mut names: Vec<_> = self.links.iter().flat_map(|link| &link.between).cloned().collect();
-        names.sort_unstable();
-        names.dedup();
-        let place = |name: &String| {
-            names.binary_search(name).map_err(|_| format!("no link leads to {name}, which a path passes"))
-        };
-        let mut links = Vec::new();
-        for Link { between: [a, b], rate, delay, queue } in &self.links {
-            if rate.0 < 8_000 {
-                return Err(format!("the link {a} to {b} has a rate of {rate}; a link takes 8kbit at least"));
-            }
-            let link =
-                Parameters { rate: Some(*rate), delay: *delay, queue: *queue, ..Parameters::default() };
-            links.push(([place(a)?, place(b)?], link));
-        }
-        let mut paths = Vec::new();
-        for (name, nodes) in &self.paths {
-            let nodes = nodes.iter().map(place).collect::<Result<Vec<_>, _>>()?;
-            let is_link =
-                |pair: &[usize]| links.iter().any(|([a, b], _)| [*a, *b] == *pair || [*b, *a] == *pair);
-            if nodes.len() < 2 || !nodes.windows(2).all(is_link) {
-                return Err(format!("path {name} does not follow links from one node to the next"));
-            }
-            paths.push((name.clone(), nodes));
-        }
-        let kept = self.keep.iter().map(|name| {
-            let found = paths.iter().position(|(known, _)| known == name);
-            found.ok_or_else(|| format!("there is no path {name} to keep to"))
-        });
-        let kept = kept.collect::<Result<_, _>>()?;
+        self.check_sizes()?;
+        let links = self.links()?;
+        let paths = self.paths(&links)?;
+        let kept = self.kept(&paths)?;
         let controls: Vec<_> = self.controls.iter().map(|Name(control)| *control).collect();
-        if let Some(expect) = self.expect.iter().find(|it| !controls.contains(&it.control)) {
-            return Err(format!("{}: {} is not run", expect.name, expect.control));
-        }
-        if let Some(expect) = self.expect.iter().find(|it| it.advised && self.advice.is_none()) {
-            return Err(format!("{}: nothing is advised; say when, as in advice: 10s", expect.name));
-        }
-        let expect = self.expect.into_iter().map(|it| {
-            let Expect { name, control, advised, at_least } = it;
-            Expectation { name, control, advised, at_least }
-        });
+        self.expect.iter().try_for_each(|expect| expect.check(&controls, self.advice.is_some()))?;
         Ok(Study {
             name: self.simulation,
             description: self.description,
@@ -140,7 +98,75 @@ impl File {
             measured: self.measured.duration(),
             sample: self.sample.duration(),
             kept,
-            expect: expect.collect(),
+            expect: self.expect.into_iter().map(Expectation::from).collect(),
         })
+    }
+
+    fn check_sizes(&self) -> Result<(), String> {
+        let count = self.paths.len();
+        if self.seeds == 0 || self.controls.is_empty() {
+            return Err("nothing is run; give seeds and controls, one at least of each".to_owned());
+        }
+        if !(1..=NewConnection::MAX_SUBFLOWS).contains(&count) {
+            return Err(format!("{count} paths; a connection takes 1 to {}", NewConnection::MAX_SUBFLOWS));
+        }
+        Ok(())
+    }
+
+    /// The index of a node, which links give it.
+    fn node(&self, name: &str) -> Result<usize, String> {
+        let names: BTreeSet<_> = self.links.iter().flat_map(|link| &link.between).collect();
+        let found = names.iter().position(|known| *known == name);
+        found.ok_or_else(|| format!("no link leads to {name}, which a path passes"))
+    }
+
+    fn links(&self) -> Result<Vec<([usize; 2], Parameters)>, String> {
+        let link = |Link { between: [a, b], rate, delay, queue }: &Link| {
+            if rate.0 < 8_000 {
+                return Err(format!("the link {a} to {b} has a rate of {rate}; a link takes 8kbit at least"));
+            }
+            let parameters =
+                Parameters { rate: Some(*rate), delay: *delay, queue: *queue, ..Parameters::default() };
+            Ok(([self.node(a)?, self.node(b)?], parameters))
+        };
+        self.links.iter().map(link).collect()
+    }
+
+    fn paths(&self, links: &[([usize; 2], Parameters)]) -> Result<Vec<(String, Vec<usize>)>, String> {
+        let is_link = |pair: &[usize]| links.iter().any(|([a, b], _)| [*a, *b] == *pair || [*b, *a] == *pair);
+        let path = |(name, nodes): (&String, &Vec<String>)| {
+            let nodes = nodes.iter().map(|node| self.node(node)).collect::<Result<Vec<_>, _>>()?;
+            if nodes.len() < 2 || !nodes.windows(2).all(is_link) {
+                return Err(format!("path {name} does not follow links from one node to the next"));
+            }
+            Ok((name.clone(), nodes))
+        };
+        self.paths.iter().map(path).collect()
+    }
+
+    fn kept(&self, paths: &[(String, Vec<usize>)]) -> Result<Vec<usize>, String> {
+        let index = |name: &String| {
+            let found = paths.iter().position(|(known, _)| known == name);
+            found.ok_or_else(|| format!("there is no path {name} to keep to"))
+        };
+        self.keep.iter().map(index).collect()
+    }
+}
+
+impl Expect {
+    fn check(&self, controls: &[Control], has_advice: bool) -> Result<(), String> {
+        if !controls.contains(&self.control) {
+            return Err(format!("{}: {} is not run", self.name, self.control));
+        }
+        if self.advised && !has_advice {
+            return Err(format!("{}: nothing is advised; say when, as in advice: 10s", self.name));
+        }
+        Ok(())
+    }
+}
+
+impl From<Expect> for Expectation {
+    fn from(Expect { name, control, advised, at_least }: Expect) -> Self {
+        Self { name, control, advised, at_least }
     }
 }

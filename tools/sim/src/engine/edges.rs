@@ -137,17 +137,17 @@ impl Simulation {
         if fate == Fate::Forward {
             self.leave_edge(number, packet);
         }
-        self.let_go(number);
+        self.release(number);
     }
 
     pub(super) fn edge_timeout(&mut self, number: u32) {
         if let Some(resequencer) = &mut self.bundles[number as usize].resequencer {
             resequencer.handle_timeout(time(self.now));
         }
-        self.let_go(number);
+        self.release(number);
     }
 
-    fn let_go(&mut self, number: u32) {
+    fn release(&mut self, number: u32) {
         let next = |all: &mut Self| all.bundles[number as usize].resequencer.as_mut()?.poll_packet();
         while let Some(packet) = next(self) {
             self.leave_edge(number, packet);

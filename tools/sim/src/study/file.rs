@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use braid_link_model::{Delay, QueueLimit};
 use braid_topology::generate::Spec;
-use braid_types::BitsPerSec;
+use braid_types::{BitsPerSec, plain_words};
 use serde::{Deserialize, Deserializer, de};
 
 use super::expectation::Expect;
@@ -139,7 +139,7 @@ pub(crate) fn malformed(file: &str, error: &serde_saphyr::Error) -> StudyError {
     let text = error.without_snippet().to_string();
     let first = text.lines().next().unwrap_or(&text);
     let cut = [" at line ", " (line "].iter().filter_map(|it| first.find(it)).min().unwrap_or(first.len());
-    let what = first[..cut].trim_end_matches(':').to_owned();
+    let what = plain_words(first[..cut].trim_end_matches(':'));
     StudyError::Malformed { file: file.to_owned(), line, column, what }
 }
 
@@ -275,7 +275,7 @@ expect:
             ("network: fattree:4", "network: fatcat:4", "file:3:10: there is no generator \"fatcat\""),
             ("rate: 10Mbit", "rate: fast", "file:4:7: "),
             ("control: lia", "control: tcp", "no congestion control is called \"tcp\""),
-            ("control: lia", "contrl: lia", "unknown field `contrl`"),
+            ("control: lia", "contrl: lia", "there is no key \"contrl\" here"),
             ("2/fewest-shared", "2/ecmp", "\"disjoint:2/ecmp\" is no scheme"),
             ("[50, 90.5]", "[50]", "M, permutation: the paper has 1 figures"),
             ("{ permutation: []", "{ circle: []", "\"circle\" is no traffic"),

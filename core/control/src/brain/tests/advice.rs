@@ -158,6 +158,33 @@ fn the_answer_waits_until_no_packet_goes_by_what_was_there_before() {
 }
 
 #[test]
+fn a_host_is_answered_once_every_switch_has_confirmed_twice() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    // The labels are confirmed; only the rules at the edges are new.
+    let first = ask(&mut network, &from_1_to_9());
+    let connection = SubflowEnds { local: (ip(1), 2000).into(), ..from_1_to_9().connection };
+    network.late = Some(BTreeMap::new());
+    let ticket = put(&mut network, &AdviceRequest { connection, ..from_1_to_9() }, Asker::Trusted);
+    let pending =
+        |network: &Network| -> Vec<_> { network.late.iter().flatten().map(|(_, it)| it.len()).collect() };
+    // The first switch is asked again before the second reads anything.
+    for (place, messages) in pending(&network).into_iter().enumerate() {
+        (0..messages).for_each(|_| network.act_late(place));
+    }
+    assert_eq!(pending(&network), [first.len(); 2], "both ends of each subflow are asked once more");
+    network.advance(Duration::from_millis(100));
+    assert_eq!(answer(&network, ticket), None, "rules are in the tables, but caches may have older ones");
+    while !network.is_quiet() {
+        network.act_late(0);
+        network.apply_late();
+        network.fly(0);
+    }
+    network.advance(Duration::from_millis(500));
+    assert!(answer(&network, ticket).is_some_and(Result::is_ok));
+}
+
+#[test]
 fn switches_that_are_slow_to_confirm_get_as_long_again_to_apply() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_assign::{AssignError, AssignmentId, Claim, Distribution, Growth, Owner, StreamModel};
+use braid_assign::{
+    AssignError, AssignmentId, Claim, Distribution, Growth, Owner, PromisedAssignment, StreamModel,
+};
 use braid_packet::TcpFlags;
 use braid_topology::LinkState;
 use braid_types::{BitsPerSec, FiveTuple, SwitchPort};
@@ -297,4 +299,60 @@ fn few_streams_keep_to_the_paths_that_carry_most() {
     assert_eq!(distributed(&mut network, Some(4), 1000), [4, 0]);
     let spread = distributed(&mut network, None, 2000);
     assert!(spread[1] > 0, "{spread:?}: any number may come");
+}
+
+/// Another controller starts, which is told of these.
+fn take_over(network: &mut Network, promised: &[AssignmentView]) {
+    let promised =
+        promised.iter().map(|it| PromisedAssignment { id: it.id, claim: claim("alice", it.wanted) });
+    network.kill();
+    network.start_again();
+    network.tell(&Event::Assignments { promised: promised.collect() });
+}
+
+fn learn(network: &mut Network) {
+    network.numbers().into_iter().for_each(|number| network.connect(number));
+    network.advance(Duration::from_secs(3));
+    [1, 9].into_iter().for_each(|host| network.announce(host));
+    network.advance(Duration::from_millis(200));
+}
+
+#[test]
+fn what_another_controller_has_promised_is_kept_and_gets_its_paths_as_the_network_is_learned() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let before = network.assign(claim("alice", 3));
+    take_over(&mut network, std::slice::from_ref(&before));
+    let found = network.brain.assignments();
+    assert_eq!((found.len(), found[0].id, found[0].paths.len()), (1, before.id, 0));
+    let renew = Request::Renew { assignment: before.id, owner: Some(owner("alice")) };
+    assert!(matches!(network.ask(renew), Some(Reply::Assignment(_))), "it can be used at once");
+    learn(&mut network);
+    let paths = |view: &AssignmentView| view.paths.iter().map(|it| it.switches.clone()).collect::<Vec<_>>();
+    assert_eq!(paths(&network.brain.assignments()[0]), paths(&before));
+    let placed = network.place(before.id, "alice", tuple(ip(1), 1000, ip(9))).expect("a path");
+    assert_eq!(placed.path, Some(0));
+}
+
+#[test]
+fn a_promise_of_more_paths_than_there_are_gets_those_that_there_are_after_a_while() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let before = network.assign(claim("alice", 5));
+    assert_eq!(before.paths.len(), 3);
+    take_over(&mut network, &[before]);
+    learn(&mut network);
+    assert!(network.brain.assignments()[0].paths.is_empty(), "more links may be found");
+    network.advance(Duration::from_secs(10));
+    assert_eq!(network.brain.assignments()[0].paths.len(), 3);
+}
+
+#[test]
+fn what_is_promised_no_more_ends_and_its_labels_go() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    network.advance(Duration::from_secs(60));
+    let before = network.brain.sizes().labels;
+    let id = network.assign(Claim { lease: Duration::from_secs(300), ..claim("alice", 3) }).id;
+    network.tell(&Event::Assignments { promised: Vec::new() });
+    assert!(network.brain.assignments().is_empty() && !network.brain.has_assignment(id));
+    network.advance(Duration::from_secs(60));
+    assert_eq!(network.brain.sizes().labels, before);
 }

@@ -50,7 +50,7 @@ fn without_a_controller_packets_go_round_any_one_link() {
 }
 
 #[test]
-fn a_detour_may_lead_back_where_the_packet_came_from() {
+fn a_bypass_may_lead_back_where_the_packet_came_from() {
     let mut network = busy(&RING);
     network.kill();
     network.unplug(2, 9);
@@ -69,8 +69,8 @@ fn the_controller_then_moves_everything_and_nothing_is_left() {
     assert!(network.brain.sizes().labels <= labels);
     network.plug(1, 9);
     network.advance(Duration::from_secs(60));
-    let of_detours = network.brain.topology.links().count();
-    assert!(network.rules(3) <= of_detours * 3, "{} rules of bypasses", network.rules(3));
+    let bypassed_links = network.brain.topology.links().count();
+    assert!(network.rules(3) <= bypassed_links * 3, "{} rules of bypasses", network.rules(3));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn no_rule_of_a_stream_is_missing_while_it_moves() {
 }
 
 #[test]
-fn paths_are_repaired_before_detours_are_planned_anew() {
+fn paths_are_repaired_before_bypasses_are_planned_anew() {
     let mut network = busy(&THREE_WAYS);
     network.changes.clear();
     network.unplug(1, 9);
@@ -93,11 +93,11 @@ fn paths_are_repaired_before_detours_are_planned_anew() {
     let writes = |network: &Network, is_it: fn(&Rule) -> bool| {
         network.changes.iter().any(|command| matches!(command, Command::Add { rule, .. } if is_it(rule)))
     };
-    let is_detour = |rule: &Rule| matches!(rule, Rule::Bypass { .. } | Rule::BypassEnd { .. });
+    let is_bypass = |rule: &Rule| matches!(rule, Rule::Bypass { .. } | Rule::BypassEnd { .. });
     assert!(writes(&network, |rule| matches!(rule, Rule::Stream { .. })), "{:?}", network.changes);
-    assert!(!writes(&network, is_detour), "{:?}", network.changes);
+    assert!(!writes(&network, is_bypass), "{:?}", network.changes);
     network.advance(Duration::from_millis(200));
-    assert!(writes(&network, is_detour), "{:?}", network.changes);
+    assert!(writes(&network, is_bypass), "{:?}", network.changes);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_link_without_a_way_round_is_just_a_link() {
 }
 
 #[test]
-fn a_detour_that_a_switch_refuses_or_does_not_confirm_is_not_taken() {
+fn a_bypass_that_a_switch_refuses_or_does_not_confirm_is_not_taken() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     network.mute.insert(dpid(2));
     open(&mut network, streams()[0]);

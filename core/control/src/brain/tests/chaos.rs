@@ -11,11 +11,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use braid_packet::TcpFlags;
+use braid_types::SplitMix64;
 
 use super::network::{Network, ip, tuple};
 use super::records::TransferCopy;
-use crate::brain::Brain;
-use crate::label::Label;
 use crate::settings::Settings;
 
 /// Some of the networks are sparse, with bridges and rings, and others dense.
@@ -25,24 +24,8 @@ const FAULTS: usize = 12;
 
 type LinkEnds = (u64, u64);
 
-/// Marsaglia's xorshift, which gives the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit.max(1)
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
-        all.get(self.below(all.len())).copied()
-    }
-}
-
 /// A spanning tree of the switches, and more links.
-fn links(random: &mut Random) -> Vec<LinkEnds> {
+fn links(random: &mut SplitMix64) -> Vec<LinkEnds> {
     let switches = 4 + random.below(6) as u64;
     let mut links: BTreeSet<LinkEnds> =
         (2..=switches).map(|it| (1 + random.below(it as usize - 1) as u64, it)).collect();
@@ -57,7 +40,7 @@ fn links(random: &mut Random) -> Vec<LinkEnds> {
 
 struct Chaos {
     seed: u64,
-    random: Random,
+    random: SplitMix64,
     network: Network,
     links: Vec<LinkEnds>,
     hosts: Vec<u64>,
@@ -69,7 +52,7 @@ struct Chaos {
 
 impl Chaos {
     fn start(seed: u64, has_ecmp: bool) -> Self {
-        let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = SplitMix64::new(seed);
         let links = links(&mut random);
         let last = links.iter().map(|(_, b)| *b).max().unwrap_or(1);
         let hosts = vec![1, 1 + last / 2, last];
@@ -99,9 +82,13 @@ impl Chaos {
         all.filter(|(from, to)| from != to).collect()
     }
 
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+        all.get(self.random.below(all.len())).copied()
+    }
+
     fn fault(&mut self) {
-        let link = self.random.of(&self.links).expect("a link");
-        let switch = self.random.of(&self.network.numbers()).expect("a switch");
+        let link = self.one_of(&self.links.clone()).expect("a link");
+        let switch = self.one_of(&self.network.numbers()).expect("a switch");
         let what = match (self.random.below(8), self.broken.get(&link).copied()) {
             (0..=4, Some(_)) => {
                 self.broken.remove(&link);
@@ -174,8 +161,7 @@ impl Chaos {
     fn check_failover(&mut self) {
         let whole: Vec<_> =
             self.links.iter().filter(|link| !self.broken.contains_key(link)).copied().collect();
-        let Some(link) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_protected())
-        else {
+        let Some(link) = self.one_of(&whole).filter(|_| self.broken.is_empty() && self.is_protected()) else {
             return;
         };
         self.broken.insert(link, true);
@@ -192,17 +178,6 @@ impl Chaos {
     fn is_protected(&self) -> bool {
         !self.log.first().is_some_and(|first| first.ends_with(" 0 groups"))
     }
-}
-
-/// The number of streams that use each label, counted one by one.
-fn leases(brain: &Brain) -> BTreeMap<Label, u32> {
-    let single = brain.transfers.streams().filter(|stream| brain.spray.stream(stream.id).is_none());
-    let paths = single.filter_map(|stream| stream.route.as_ref()).flat_map(|it| [&it.forward, &it.reverse]);
-    let mut leases = BTreeMap::new();
-    for label in paths.filter_map(|path| brain.fabric.labels().of(path)) {
-        *leases.entry(label).or_default() += 1;
-    }
-    leases
 }
 
 /// Prints the seed and log of a failed run.
@@ -237,7 +212,7 @@ fn run(seed: u64, has_ecmp: bool) {
         chaos.check_failover();
         copy.update(&mut chaos.network.brain);
         assert_eq!(copy.views(), chaos.network.brain.transfers());
-        assert_eq!(chaos.network.brain.fabric.leases(), leases(&chaos.network.brain));
+        chaos.network.check_leases();
         chaos.network.advance(Duration::from_secs(16));
         chaos.open_streams();
     }

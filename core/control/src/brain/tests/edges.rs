@@ -10,7 +10,7 @@ use braid_types::{DatapathId, MacAddr};
 use super::mptcp::THREE_WAYS;
 use super::network::{Network, dpid, ip, mac, tuple};
 use crate::command::Command;
-use crate::event::Event;
+use crate::event::{Event, GroupReport};
 use crate::pipeline::{EdgeGroup, Spray};
 use crate::settings::Settings;
 use crate::view::{EdgePathState, EdgeView};
@@ -63,7 +63,7 @@ fn resequencer(held: u64, waits: &[u64]) -> Report {
 }
 
 fn tell(network: &mut Network, edge: u64, group: EdgeGroup, report: Report) {
-    network.tell(&Event::EdgeReports { dpid: dpid(edge), reports: vec![(group, report)] });
+    network.tell(&Event::EdgeReports { dpid: dpid(edge), reports: vec![GroupReport { group, report }] });
 }
 
 fn edge(network: &Network, number: u64) -> EdgeView {

@@ -19,6 +19,7 @@ mod hostile;
 mod joint;
 mod label_groups;
 mod large;
+mod lossy_links;
 mod measure;
 mod meters;
 mod mptcp;

@@ -274,7 +274,7 @@ fn a_stream_that_times_out_in_one_switch_leaves_the_other_too() {
 }
 
 #[test]
-fn malformed_options_fall_back_to_the_default_route() {
+fn malformed_options_fall_back_to_the_default_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     for (port, option) in (2000..).zip([vec![30, 3, 0], vec![30, 0], vec![30, 13, 0], vec![30, 41], vec![30]])
     {

@@ -27,7 +27,7 @@ fn taken(network: &mut Network, ports: impl IntoIterator<Item = u16>) -> Vec<usi
 }
 
 #[test]
-fn what_is_to_be_single_takes_the_default_route_and_is_no_transfer() {
+fn what_is_to_be_single_takes_the_default_path_and_is_no_transfer() {
     let mut network =
         with_policy("[[rule]]\nname = \"a\"\nto = [\"10.0.0.9\"]\nports = [5201]\nkind = \"single\"\n");
     let rules = network.rules(1);

@@ -18,7 +18,7 @@ fn a_stream_leaves_a_path_that_breaks() {
 }
 
 #[test]
-fn default_routes_go_round_a_break_and_come_back() {
+fn default_paths_bypass_a_break_and_come_back() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
     assert_eq!(ways(&mut network, stream)[0].last(), Some(&9));

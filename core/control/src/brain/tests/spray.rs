@@ -104,7 +104,7 @@ fn streams_between_two_edges_share_their_groups() {
 }
 
 #[test]
-fn switches_that_cannot_spray_carry_a_plain_connection_by_the_default_route() {
+fn switches_that_cannot_spray_carry_a_plain_connection_by_the_default_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     syn(&mut network, stream());
     assert_eq!(ways(&mut network, stream()), all_of(&[&DIRECT]));

@@ -43,7 +43,7 @@ fn a_port_whose_switch_is_not_heard_any_more_is_not_taken_for_a_host_s() {
 }
 
 #[test]
-fn a_refused_stream_rule_leaves_the_stream_on_its_default_route() {
+fn a_refused_stream_rule_leaves_the_stream_on_its_default_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
     open(&mut network, stream);
@@ -135,7 +135,7 @@ fn a_syn_that_waits_for_a_path_that_a_switch_refuses_takes_another() {
         let mut network = waiting(option);
         let refused = network.find_rule(|rule| matches!(rule, Rule::Egress { .. }));
         let Rule::Egress { label } = refused else { unreachable!() };
-        let at = network.brain.fabric.labels().path(label).expect("a path").egress();
+        let at = network.brain.fabric.path_of(label).expect("a path").egress();
         network.refuse(at.0, refused);
         assert_eq!(network.way_to(9), [1, 2, 9]);
     }

@@ -8,6 +8,7 @@ use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
 use braid_types::{FiveTuple, SwitchPair, SwitchPort};
 
 use super::super::{RequestDeps, Requests};
+use super::NamedSubflow;
 use crate::placer::ToPlace;
 use crate::request::Ticket;
 
@@ -38,7 +39,7 @@ impl Requests {
             let Some(id) = self.expect(on, ticket, ends, &candidate.path) else { break };
             plan.name(&candidate, ends);
             if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
-                waiting.named.push((id, ends));
+                waiting.named.push(NamedSubflow { stream: id, ends });
             }
         }
     }
@@ -53,16 +54,12 @@ impl Requests {
         transfer.map(|transfer| transfer.streams.as_slice()).unwrap_or_default()
     }
 
-    fn named(&self, ticket: Ticket) -> &[(StreamId, SubflowEnds)] {
+    fn named(&self, ticket: Ticket) -> &[NamedSubflow] {
         self.advising.waiting.get(&ticket).map(|it| it.named.as_slice()).unwrap_or_default()
     }
 
     /// The subflows that the host has opened and that have a path for themselves.
-    pub(in crate::requests) fn working(
-        &self,
-        on: &RequestDeps<'_>,
-        request: &AdviceRequest,
-    ) -> Vec<(StreamId, SubflowEnds)> {
+    pub(super) fn working(&self, on: &RequestDeps<'_>, request: &AdviceRequest) -> Vec<NamedSubflow> {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.
@@ -77,7 +74,9 @@ impl Requests {
         let paths = opened.iter().map(|(_, known)| known.map(|(_, path)| path));
         let kept = kept_subflows(&policy, request.most, first, paths);
         let working = opened.into_iter().zip(kept).filter(|(_, kept)| *kept);
-        working.filter_map(|((ends, known), _)| Some((known?.0, *ends))).collect()
+        working
+            .filter_map(|((ends, known), _)| Some(NamedSubflow { stream: known?.0, ends: *ends }))
+            .collect()
     }
 
     /// The plan for further subflows, with the paths between any two addresses of the hosts that are not suspended.
@@ -89,7 +88,7 @@ impl Requests {
     ) -> SubflowPlan {
         let connection = request.connection.tuple();
         let policy = self.policy_of(on, request);
-        let kept = self.named(ticket).iter().map(|(_, ends)| *ends);
+        let kept = self.named(ticket).iter().map(|it| it.ends);
         let used = self.paths_of(on, ticket, request);
         let mut plan = SubflowPlan::new(policy, request.most, request.connection, kept, used);
         let is_avoided = |path: &Path| {

@@ -49,10 +49,17 @@ struct Waiting {
     until: Time,
     /// Whether all switches have confirmed, so that only the grace time remains.
     is_settled: bool,
-    named: Vec<(StreamId, SubflowEnds)>,
+    named: Vec<NamedSubflow>,
     /// The streams with unconfirmed rules.
     unconfirmed: BTreeSet<StreamId>,
     ask_again_after: u32,
+}
+
+/// A subflow that the answer names.
+#[derive(Clone, Copy, Debug)]
+struct NamedSubflow {
+    stream: StreamId,
+    ends: SubflowEnds,
 }
 
 /// The position of the connection that needs advice.
@@ -263,13 +270,13 @@ impl Requests {
         on: &mut RequestDeps<'_>,
         transfer: TransferId,
         request: &AdviceRequest,
-        named: &[(StreamId, SubflowEnds)],
+        named: &[NamedSubflow],
     ) {
         let ids = on.deps.transfers.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
         let opened = request.subflows.iter().filter_map(|ends| on.deps.transfers.by_tuple(&ends.tuple()));
         let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
-        let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
+        let is_named = |id: &StreamId| named.iter().any(|named| named.stream == *id);
         for id in all.into_iter().filter(|id| !is_named(id)) {
             self.end_stream(on, id);
         }
@@ -280,7 +287,7 @@ impl Requests {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
         waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
         let has_path = |id| on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some());
-        let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
+        let named = waiting.named.iter().filter(|it| has_path(it.stream)).map(|it| it.ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,
             false => ADVICE_RETRY_S,

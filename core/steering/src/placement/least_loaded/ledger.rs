@@ -8,7 +8,7 @@ use braid_types::{SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::placement::{Move, PlacementRequest, overlap};
+use crate::placement::{Move, Overlap, PlacementRequest};
 use crate::{StreamId, TransferId};
 
 /// The greatest number of streams kept; of more, the oldest are dropped.
@@ -128,11 +128,11 @@ impl Ledger {
         self.streams.get(&ticket).and_then(|it| it.paths.get(it.place))
     }
 
-    /// How many of its transfer's other streams a path meets, and on how many links.
-    pub(super) fn overlap(&self, ticket: u64, path: &Path) -> (usize, usize) {
+    /// What a path shares with the other streams of the transfer.
+    pub(super) fn overlap(&self, ticket: u64, path: &Path) -> Overlap {
         let siblings = self.siblings(ticket);
         let siblings: SmallVec<[_; 8]> = siblings.iter().filter_map(|it| self.path(*it)).collect();
-        overlap(path, &siblings)
+        Overlap::of(path, &siblings)
     }
 
     fn siblings(&self, ticket: u64) -> SmallVec<[u64; 4]> {

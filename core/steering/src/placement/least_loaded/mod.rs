@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use self::ledger::Ledger;
 use self::walk::Walks;
+use super::registry::Registered;
 use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 use crate::StreamId;
 
@@ -45,6 +46,11 @@ impl Default for LeastLoaded {
     }
 }
 
+impl Registered for LeastLoaded {
+    const NAME: &'static str = "least-loaded";
+    const SUMMARY: &'static str = "of those, the path with the most headroom, cross traffic included";
+}
+
 impl PlacementPolicy for LeastLoaded {
     fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
         self.ledger.forget_before(request.now - UNSEEN);
@@ -64,7 +70,7 @@ impl PlacementPolicy for LeastLoaded {
             false => Vec::new(),
         };
         let index = *apart.get(self.ledger.place_of(ticket)?)?;
-        Some(Placement { index, shared: least.siblings.1, moves })
+        Some(Placement { index, shared: least.siblings.links, moves })
     }
 
     fn ended(&mut self, stream: StreamId) {

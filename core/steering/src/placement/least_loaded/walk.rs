@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::available;
 use super::ledger::Ledger;
-use crate::placement::Move;
+use crate::placement::{Move, Overlap};
 
 /// The number of chains tried for a new stream.
 const WALKS: usize = 16;
@@ -40,9 +40,16 @@ struct Rooms<'a> {
 struct Chain {
     before: SmallVec<[(u64, usize); 8]>,
     tried: SmallVec<[(u64, usize); 16]>,
-    // Without a path at the moment, with the greatest overlap allowed with their own transfer.
-    pending: SmallVec<[(u64, (usize, usize)); PENDING]>,
+    pending: SmallVec<[Pending; PENDING]>,
     ejections: usize,
+}
+
+/// A stream without a path at the moment.
+#[derive(Clone, Copy)]
+struct Pending {
+    ticket: u64,
+    /// The most that its next path may share with its own transfer.
+    limit: Overlap,
 }
 
 impl<'a> Walks<'a> {
@@ -76,9 +83,10 @@ impl<'a> Walks<'a> {
     }
 
     fn settle(&mut self, chain: &mut Chain) -> bool {
-        while let Some((ticket, limit)) = chain.pending.pop() {
-            let Some(place) = self.emptiest(chain, ticket, limit) else {
-                chain.pending.push((ticket, limit));
+        while let Some(pending) = chain.pending.pop() {
+            let Pending { ticket, .. } = pending;
+            let Some(place) = self.emptiest(chain, pending) else {
+                chain.pending.push(pending);
                 return false;
             };
             self.ledger.put(ticket, place);
@@ -91,7 +99,7 @@ impl<'a> Walks<'a> {
     }
 
     /// The place with the fewest full links that was not tried, or is its own.
-    fn emptiest(&mut self, chain: &Chain, ticket: u64, limit: (usize, usize)) -> Option<usize> {
+    fn emptiest(&mut self, chain: &Chain, Pending { ticket, limit }: Pending) -> Option<usize> {
         let mut best = None;
         for place in 0..self.ledger.paths(ticket).len() {
             let Some(path) = self.ledger.paths(ticket).get(place) else { break };
@@ -129,17 +137,17 @@ impl<'a> Walks<'a> {
     fn lift(&mut self, chain: &mut Chain, ticket: u64) {
         let Some(place) = self.ledger.place_of(ticket) else { return };
         let path = self.ledger.paths(ticket).get(place);
-        let limit = path.map_or((0, 0), |path| self.ledger.overlap(ticket, path));
+        let limit = path.map(|path| self.ledger.overlap(ticket, path)).unwrap_or_default();
         self.ledger.lift(ticket);
         if chain.before.iter().all(|(known, _)| *known != ticket) {
             chain.before.push((ticket, place));
         }
-        chain.pending.push((ticket, limit));
+        chain.pending.push(Pending { ticket, limit });
     }
 
     fn undo(&mut self, chain: &Chain) {
         for (ticket, place) in &chain.before {
-            if chain.pending.iter().all(|(pending, _)| pending != ticket) {
+            if chain.pending.iter().all(|pending| pending.ticket != *ticket) {
                 self.ledger.lift(*ticket);
             }
             self.ledger.put(*ticket, *place);

@@ -4,7 +4,7 @@ use braid_api::Alarms;
 use braid_control::{Alarm, AlarmSource};
 
 use crate::engine::Engine;
-use crate::http::replica::Listed;
+use crate::http::replica::{Listed, Naming};
 use crate::http::wire::{peer, port, threat};
 use crate::state_copy::Copied;
 
@@ -15,7 +15,7 @@ impl Copied for Alarm {
     const PIECE: usize = 16;
 
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        engine.brain().alarms_after(last.map(|it| (it.source, it.threat.kind())))
+        engine.brain().alarms_after(last.map(Self::key))
     }
 }
 
@@ -27,13 +27,14 @@ impl Listed for Alarm {
         (self.source, self.threat.kind().to_owned())
     }
 
-    fn wire(&self) -> braid_api::Alarm {
-        let Self { source, threat: last, text, first_at, last_at, count } = self;
+    fn wire(&self, naming: &Naming) -> braid_api::Alarm {
+        let Self { source, threat: last, first_at, last_at, count, .. } = self;
         braid_api::Alarm {
             at: port(*source),
+            at_name: port(*source).map(|at| naming.names.port_label(at)),
             peer: peer(*source),
             threat: threat(last),
-            text: text.clone(),
+            text: last.text(&naming.names).to_string(),
             first_at: *first_at,
             last_at: *last_at,
             count: *count,

@@ -5,7 +5,7 @@ use braid_assign::AssignmentId;
 use braid_control::{AssignedPath, AssignmentView, PlacedView};
 
 use crate::engine::Engine;
-use crate::http::replica::Listed;
+use crate::http::replica::{Listed, Naming};
 use crate::state_copy::Copied;
 
 list_route!(/// Paths that applications have set aside.
@@ -28,7 +28,7 @@ impl Listed for AssignmentView {
         self.id
     }
 
-    fn wire(&self) -> Assignment {
+    fn wire(&self, naming: &Naming) -> Assignment {
         Assignment {
             id: self.id.to_string(),
             owner: self.owner.to_string(),
@@ -40,15 +40,16 @@ impl Listed for AssignmentView {
             opened_at: self.opened_at,
             expires_at: self.expires_at,
             placed_streams: self.placed,
-            paths: self.paths.iter().map(path).collect(),
+            paths: self.paths.iter().map(|it| path(it, naming)).collect(),
         }
     }
 }
 
-fn path(path: &AssignedPath) -> braid_api::AssignedPath {
+fn path(path: &AssignedPath, naming: &Naming) -> braid_api::AssignedPath {
     let AssignedPath { switches, available_bps, round_trip_us, best_streams, streams } = path;
     braid_api::AssignedPath {
         switches: switches.clone(),
+        switch_names: naming.names.path_labels(switches),
         available_bps: *available_bps,
         round_trip_us: *round_trip_us,
         best_streams: *best_streams,

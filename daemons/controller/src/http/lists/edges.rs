@@ -8,7 +8,7 @@ use braid_control::view::{
 };
 use braid_types::DatapathId;
 
-use crate::http::replica::Listed;
+use crate::http::replica::{Listed, Naming};
 
 list_route!(/// Edges: what they spray over which paths, and resequence for which hosts.
     edges, "/api/v1/edges", EdgeView, Edges);
@@ -21,26 +21,30 @@ impl Listed for EdgeView {
         self.dpid
     }
 
-    fn wire(&self) -> Edge {
+    fn wire(&self, naming: &Naming) -> Edge {
         let groups = self.spray_groups.iter();
         let groups = groups.map(|it| SprayGroup {
             group: it.group,
             to: it.to,
-            paths: it.paths.iter().map(path).collect(),
+            to_name: naming.names.label(it.to),
+            paths: it.paths.iter().map(|it| path(it, naming)).collect(),
         });
         Edge {
             dpid: self.dpid,
+            name: naming.names.metadata(self.dpid).name,
             answered_at: self.answered_at,
             spray_groups: groups.collect(),
-            resequencers: self.resequencers.iter().map(resequencer).collect(),
+            resequencers: self.resequencers.iter().map(|it| resequencer(it, naming)).collect(),
         }
     }
 }
 
-fn path(path: &EdgePathView) -> EdgePath {
+fn path(path: &EdgePathView, naming: &Naming) -> EdgePath {
     EdgePath {
         path: path.path.clone(),
+        path_names: naming.names.path_labels(&path.path),
         ports: path.ports.clone(),
+        port_names: naming.ports(&path.ports),
         read_at: path.read_at,
         state: path.state.map(state),
         share: path.share,
@@ -63,10 +67,11 @@ const fn state(state: view::EdgePathState) -> EdgePathState {
     }
 }
 
-fn resequencer(resequencer: &ResequencerView) -> Resequencer {
+fn resequencer(resequencer: &ResequencerView, naming: &Naming) -> Resequencer {
     Resequencer {
         group: resequencer.group,
         from: resequencer.from,
+        from_name: naming.names.label(resequencer.from),
         host: resequencer.host,
         port: resequencer.port,
         read_at: resequencer.read_at,

@@ -6,7 +6,7 @@ use braid_control::view::HostView;
 use braid_types::MacAddr;
 
 use crate::engine::Engine;
-use crate::http::replica::Listed;
+use crate::http::replica::{HostName, Listed, Naming};
 use crate::state_copy::Copied;
 
 list_route!(/// Interfaces of hosts.
@@ -32,8 +32,10 @@ impl Listed for HostView {
         self.mac
     }
 
-    fn wire(&self) -> Host {
+    fn wire(&self, naming: &Naming) -> Host {
         let Self { mac, at, addresses, last_seen } = self;
-        Host { mac: *mac, at: *at, addresses: addresses.clone(), last_seen: *last_seen }
+        let HostName { name, host } = naming.host(self);
+        let at_name = naming.names.port_label(*at);
+        Host { mac: *mac, name, host, at: *at, at_name, addresses: addresses.clone(), last_seen: *last_seen }
     }
 }

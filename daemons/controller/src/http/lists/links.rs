@@ -1,12 +1,13 @@
 //! `GET /api/v1/links`.
 
-use braid_api::{Link, LinkCounters, LinkDelay, Links};
+use braid_api::{DegradedLink, Link, LinkCounters, LinkDelay, Links};
 use braid_control::Sizes;
-use braid_control::view::{LinkCounts, LinkView};
+use braid_control::view::{DegradedView, LinkCounts, LinkView};
 use braid_types::SwitchPort;
 
 use crate::engine::Engine;
-use crate::http::replica::Listed;
+use crate::http::replica::{Listed, Naming};
+use crate::http::wire::evidence;
 use crate::state_copy::Copied;
 
 list_route!(/// Links between switches, each direction by itself.
@@ -32,11 +33,13 @@ impl Listed for LinkView {
         self.src
     }
 
-    fn wire(&self) -> Link {
+    fn wire(&self, naming: &Naming) -> Link {
         let LinkCounts { bytes, packets, dropped, errors } = self.counters;
         Link {
             src: self.src,
             dst: self.dst,
+            src_name: naming.names.port_label(self.src),
+            dst_name: naming.names.port_label(self.dst),
             capacity_bps: self.capacity_bps,
             measured_capacity_bps: self.measured_capacity_bps,
             measured_capacity_at: self.measured_capacity_at,
@@ -52,7 +55,14 @@ impl Listed for LinkView {
             load_at: self.load_at,
             loss: self.loss,
             loss_at: self.loss_at,
+            degraded: self.degraded.map(degraded),
             counters: LinkCounters { bytes, packets, dropped, errors },
         }
     }
+}
+
+fn degraded(link: DegradedView) -> DegradedLink {
+    let DegradedView { since, evidence, clean_since, hold } = link;
+    let hold_us = u64::try_from(hold.as_micros()).unwrap_or(u64::MAX);
+    DegradedLink { since, evidence: self::evidence(evidence), clean_since, hold_us }
 }

@@ -26,10 +26,23 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::replica::Replica;
-use crate::state_copy::item_lists;
-
 pub(super) use assignments::placed;
 pub(super) use transfers::kind;
+
+/// Names the lists whose items are copied one after the other: a list, its variant of [`List`](crate::state_copy::List), and
+/// its item. A new list is a line here, and its file.
+macro_rules! item_lists {
+    ($then:ident) => {
+        $then! {
+            switches: Switches, crate::state_copy::ConnectedSwitch;
+            links: Links, braid_control::view::LinkView;
+            hosts: Hosts, braid_control::view::HostView;
+            alarms: Alarms, braid_control::Alarm;
+            assignments: Assignments, braid_control::AssignmentView;
+        }
+    };
+}
+pub(crate) use item_lists;
 
 macro_rules! define {
     ($($name:ident: $list:ident, $item:ty;)*) => {

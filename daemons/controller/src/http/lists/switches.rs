@@ -9,7 +9,7 @@ use braid_control::view::{PortView, SwitchView};
 use braid_types::DatapathId;
 
 use crate::engine::Engine;
-use crate::http::replica::Listed;
+use crate::http::replica::{Listed, Naming};
 use crate::state_copy::{ConnectedSwitch, Copied};
 
 list_route!(/// Connected switches.
@@ -22,7 +22,7 @@ impl Copied for ConnectedSwitch {
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
         let connected = |switch: SwitchView, role| Self {
             address: engine.switches().address(switch.dpid),
-            metadata: engine.metadata(switch.dpid),
+            metadata: engine.names().metadata(switch.dpid),
             switch,
             role,
         };
@@ -63,7 +63,7 @@ impl Listed for ConnectedSwitch {
         self.switch.dpid
     }
 
-    fn wire(&self) -> Switch {
+    fn wire(&self, _: &Naming) -> Switch {
         let Self { switch, address, metadata, role } = self;
         Switch {
             dpid: switch.dpid,

@@ -6,6 +6,7 @@
 mod counts;
 mod edges;
 mod history;
+mod lost;
 mod routes;
 mod series;
 mod state;
@@ -103,6 +104,7 @@ impl Live {
 impl Inner {
     fn pass_on(&mut self, listener: &mut NoticeReceiver) {
         let (told, lost) = (listener.take(MAX_NOTICES), listener.lost());
+        told.iter().for_each(|told| self.state.lost.note(told));
         let messages = self.events.take(self.told.next(), &told, lost);
         if !messages.is_empty() {
             self.told.send(&messages);

@@ -4,6 +4,7 @@ use braid_control::view::{EdgeView, LinkView, TransferView};
 use braid_types::Time;
 use serde::Serialize;
 
+use super::lost::LostLinks;
 use super::table::Told;
 use crate::http::replica::Tables;
 
@@ -39,11 +40,13 @@ impl<'a> Sample<'a> {
 pub(super) struct State {
     now: Time,
     told: [Told; 5],
+    pub(super) lost: LostLinks,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { now: Time::ZERO, told: ["switches", "links", "hosts", "edges", "transfers"].map(Told::new) }
+        let told = ["switches", "links", "hosts", "edges", "transfers"].map(Told::new);
+        Self { now: Time::ZERO, told, lost: LostLinks::default() }
     }
 }
 
@@ -54,19 +57,23 @@ impl State {
         self.now = now(tables);
         let [switches, links, hosts, edges, transfers] = &mut self.told;
         let changes = [
-            switches.update(&tables.switches, usize::MAX),
-            links.update(&tables.links, MAX_ITEMS),
-            hosts.update(&tables.hosts, MAX_ITEMS),
-            edges.update(&tables.edges, MAX_EDGES),
-            transfers.update(&tables.transfers, MAX_TRANSFERS),
+            switches.update(&tables.switches, usize::MAX, &tables.naming),
+            links.update(&tables.links, MAX_ITEMS, &tables.naming),
+            hosts.update(&tables.hosts, MAX_ITEMS, &tables.naming),
+            edges.update(&tables.edges, MAX_EDGES, &tables.naming),
+            transfers.update(&tables.transfers, MAX_TRANSFERS, &tables.naming),
         ];
+        self.lost.update(self.now, links.gone(), |src| tables.links.has(&src));
         self.object(changes.into_iter().flatten())
     }
 
     /// All of it as JSON, with the last events.
     pub(super) fn snapshot(&self, events: &impl Serialize) -> String {
         let events = serde_json::to_string(events).unwrap_or_default();
-        self.object(self.told.iter().map(Told::list).chain([format!(r#""events":{events}"#)]))
+        let [switches, ..] = &self.told;
+        let lost = serde_json::to_string(&self.lost.between(|dpid| switches.has(&dpid))).unwrap_or_default();
+        let more = [format!(r#""lost_links":{lost}"#), format!(r#""events":{events}"#)];
+        self.object(self.told.iter().map(Told::list).chain(more))
     }
 
     /// The time up to which everything was sent.

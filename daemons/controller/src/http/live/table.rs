@@ -4,24 +4,31 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 
-use crate::http::replica::{Cursor, Listed, Table};
+use crate::http::replica::{Cursor, Listed, Naming, Table};
 
 /// The items of a list as JSON, by their keys, as watchers know them.
 #[derive(Debug)]
 pub(super) struct Told {
     name: &'static str,
     items: BTreeMap<String, Bytes>,
+    /// The items that ended with the last update.
+    gone: Vec<Bytes>,
 }
 
 impl Told {
     pub(super) const fn new(name: &'static str) -> Self {
-        Self { name, items: BTreeMap::new() }
+        Self { name, items: BTreeMap::new(), gone: Vec::new() }
     }
 
     /// Takes in the first items of the list as it is now; what has changed, as JSON, if anything has.
-    pub(super) fn update<T: Listed>(&mut self, table: &Table<T>, limit: usize) -> Option<String> {
+    pub(super) fn update<T: Listed>(
+        &mut self,
+        table: &Table<T>,
+        limit: usize,
+        naming: &Naming,
+    ) -> Option<String> {
         let items = table.items().take(limit);
-        self.set(items.map(|item| (item.value.key().write(), item.json().clone())).collect())
+        self.set(items.map(|item| (item.value.key().write(), item.json(naming).clone())).collect())
     }
 
     fn set(&mut self, items: BTreeMap<String, Bytes>) -> Option<String> {
@@ -29,11 +36,22 @@ impl Told {
         let changed = self.items.iter().filter(|(key, item)| before.get(*key) != Some(item));
         let changed: Vec<_> = changed.map(|(_, item)| text(item)).collect();
         let removed: Vec<_> = before.keys().filter(|key| !self.items.contains_key(*key)).collect();
+        self.gone = removed.iter().filter_map(|key| before.get(*key).cloned()).collect();
         if changed.is_empty() && removed.is_empty() {
             return None;
         }
         let removed = serde_json::to_string(&removed).unwrap_or_default();
         Some(format!(r#""{}":{{"set":[{}],"removed":{removed}}}"#, self.name, changed.join(",")))
+    }
+
+    /// The items that ended with the last update, as JSON.
+    pub(super) fn gone(&self) -> &[Bytes] {
+        &self.gone
+    }
+
+    /// Whether an item is in the list.
+    pub(super) fn has<K: Cursor>(&self, key: &K) -> bool {
+        self.items.contains_key(&key.write())
     }
 
     /// The list as JSON.

@@ -32,7 +32,7 @@ impl Events {
     pub(super) fn take(&mut self, next: u64, told: &[TimedNotice], lost: u64) -> Vec<(&'static str, String)> {
         let event = |(number, told): (u64, &TimedNotice)| {
             let (time, level) = (told.at, level(&told.notice));
-            let (text, shown) = (told.notice.to_string(), notice(&told.notice));
+            let (text, shown) = (told.notice.text(&told.names).to_string(), notice(&told.notice));
             (origin(&told.notice), Event { number, time, level, text, notice: shown })
         };
         let mut events: Vec<_> = (next..).zip(told).map(event).collect();
@@ -96,6 +96,7 @@ fn origin(notice: &Told) -> Origin {
         Told::LinkUp { src, .. } => ("link_up", Some(AlarmSource::Port(*src))),
         Told::LinkDown { src, .. } => ("link_down", Some(AlarmSource::Port(*src))),
         Told::LinkDamped { src, .. } => ("link_damped", Some(AlarmSource::Port(*src))),
+        Told::LinkRecovered { src, .. } => ("link_recovered", Some(AlarmSource::Port(*src))),
         Told::PortHeld { at, .. } => ("port_held", Some(AlarmSource::Port(*at))),
         Told::HostSeen { at, .. } => ("host_seen", Some(AlarmSource::Port(*at))),
         Told::HostMoved { to, .. } => ("host_moved", Some(AlarmSource::Port(*to))),
@@ -130,11 +131,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::names::Names;
 
     fn told(dpid: u64) -> TimedNotice {
         TimedNotice {
             at: Time::from_nanos(dpid),
             notice: braid_control::Notice::SwitchLeft { dpid: DatapathId(dpid) },
+            names: Names::default(),
         }
     }
 
@@ -159,6 +162,7 @@ mod tests {
                 threat: braid_control::Threat::WrongToken,
                 count: 1,
             },
+            names: Names::default(),
         };
         let mut events = Events::default();
         (1..=100).for_each(|number| _ = events.take(number, &[told(number)], 0));
@@ -173,8 +177,8 @@ mod tests {
     #[test]
     fn a_kind_of_event_that_many_sources_cause_leaves_room_to_others() {
         let mut events = Events::default();
-        let joined =
-            TimedNotice { at: Time::ZERO, notice: Told::SwitchJoined { dpid: DatapathId(1), ports: 1 } };
+        let notice = Told::SwitchJoined { dpid: DatapathId(1), ports: 1 };
+        let joined = TimedNotice { at: Time::ZERO, notice, names: Names::default() };
         events.take(1, &[joined], 0);
         (2..=20_000).for_each(|number| _ = events.take(number, &[told(number)], 0));
         assert_eq!(events.last(usize::MAX, 0).first().map(|event| event.number), Some(1));

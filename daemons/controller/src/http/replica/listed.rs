@@ -8,7 +8,7 @@ use braid_control::AlarmSource;
 use braid_steering::TransferId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 
-use super::{Table, Tables};
+use super::{Naming, Table, Tables};
 use crate::state_copy::List;
 
 /// An item of a list, as the engine's copy has it.
@@ -20,7 +20,7 @@ pub(in crate::http) trait Listed: PartialEq + Debug + Sized {
 
     fn key(&self) -> Self::Key;
 
-    fn wire(&self) -> Self::Wire;
+    fn wire(&self, naming: &Naming) -> Self::Wire;
 }
 
 /// Where a list is copied to.

@@ -5,10 +5,12 @@
 //! no more than one, and never more than a small part of its time.
 
 mod listed;
+mod naming;
 mod pages;
 mod table;
 mod tables;
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use super::problem::Problem;
 use crate::state_copy::{CopyRequest, Lists};
 pub(super) use listed::{Cursor, Listed, Tabled};
+pub(super) use naming::{HostName, Naming};
 pub(super) use pages::page;
 pub(super) use table::Table;
 pub(super) use tables::Tables;
@@ -93,6 +96,11 @@ impl Replica {
     /// Hands out the lists as they were copied last.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> T {
         read(&self.state().tables)
+    }
+
+    /// Notes which addresses an agent's host has.
+    pub(super) fn report_host(&self, addresses: &[IpAddr]) {
+        self.state().tables.report_host(addresses);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

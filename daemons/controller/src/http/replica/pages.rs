@@ -33,7 +33,7 @@ pub(in crate::http) async fn page<T: Tabled>(
         Some(_) => replica.refresh_if_older::<T>(MAX_AGE).await?,
         None => replica.refresh(Lists::of(&[T::LIST])).await?,
     }
-    let body = replica.read(|tables| T::table(tables).page(after, limit));
+    let body = replica.read(|tables| T::table(tables).page(after, limit, &tables.naming));
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 

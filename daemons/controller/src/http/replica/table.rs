@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use braid_types::{Time, following};
 use tokio::time::Instant;
 
-use super::Listed;
 use super::listed::{Cursor, name};
+use super::{Listed, Naming};
 
 /// Bytes of a page after which no item follows.
 const MAX_BYTES: usize = 1 << 20;
@@ -42,9 +42,9 @@ impl<T: Listed> Item<T> {
     }
 
     /// The item as JSON.
-    pub(in crate::http) fn json(&self) -> &Bytes {
+    pub(in crate::http) fn json(&self, naming: &Naming) -> &Bytes {
         // Maps have text for keys, so that it is always written.
-        self.json.get_or_init(|| serde_json::to_vec(&self.value.wire()).unwrap_or_default().into())
+        self.json.get_or_init(|| serde_json::to_vec(&self.value.wire(naming)).unwrap_or_default().into())
     }
 }
 
@@ -85,21 +85,32 @@ impl<T: Listed> Table<T> {
         }
     }
 
+    /// Names have changed: everything is encoded anew.
+    pub(super) fn rename(&mut self) {
+        self.items.values_mut().for_each(|item| item.json = OnceLock::new());
+    }
+
+    /// Whether an item is in the list.
+    pub(in crate::http) fn has(&self, key: &T::Key) -> bool {
+        self.items.contains_key(key)
+    }
+
     /// The items by key.
     pub(in crate::http) fn items(&self) -> impl Iterator<Item = &Item<T>> {
         self.items.values()
     }
 
     /// A part of the list as an answer of the API: at most `limit` of the items after `after`, and where the next part begins.
-    pub(super) fn page(&self, after: Option<T::Key>, limit: usize) -> String {
+    pub(super) fn page(&self, after: Option<T::Key>, limit: usize, naming: &Naming) -> String {
         let mut rest = self.items.range(following(after)).peekable();
         let (mut items, mut length, mut last) = (Vec::new(), 0, None);
         while items.len() < limit
             && length < MAX_BYTES
             && let Some((key, item)) = rest.next()
         {
-            length += item.json().len() + 1;
-            items.push(item.json());
+            let json = item.json(naming);
+            length += json.len() + 1;
+            items.push(json);
             last = Some(key);
         }
         let next = last.filter(|_| rest.peek().is_some()).map(Cursor::write);
@@ -151,7 +162,8 @@ mod tests {
     fn read(table: &Table<HostView>, limit: usize) -> (Vec<String>, usize) {
         let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
         loop {
-            let page: Value = serde_json::from_str(&table.page(cursor, limit)).expect("JSON");
+            let page: Value =
+                serde_json::from_str(&table.page(cursor, limit, &Naming::default())).expect("JSON");
             assert_eq!((&page["schema"], &page["now"]), (&"braid/v1".into(), &7.into()));
             let hosts = page["hosts"].as_array().expect("a list");
             assert!(hosts.len() <= limit);
@@ -171,7 +183,9 @@ mod tests {
             assert_eq!(read(&hosts, limit), (all.clone(), pages), "{limit}");
         }
         assert_eq!(read(&table(&[]), 1), (Vec::new(), 1), "an empty list is a page");
-        let gone: Value = serde_json::from_str(&hosts.page(Some(MacAddr::from_u64(9)), 1)).expect("JSON");
+        let gone: Value =
+            serde_json::from_str(&hosts.page(Some(MacAddr::from_u64(9)), 1, &Naming::default()))
+                .expect("JSON");
         assert_eq!((&gone["hosts"], &gone["next_cursor"]), (&serde_json::json!([]), &Value::Null));
     }
 
@@ -180,14 +194,16 @@ mod tests {
         let table = table(&(0..9).map(|number| (number, 30_000)).collect::<Vec<_>>());
         let (all, pages) = read(&table, 9);
         assert_eq!((all.len(), pages), (9, 3));
-        assert!(table.page(None, 9).len() < 2 * MAX_BYTES);
+        assert!(table.page(None, 9, &Naming::default()).len() < 2 * MAX_BYTES);
     }
 
     #[test]
     fn what_has_not_changed_is_not_encoded_again() {
         let mut table = table(&[(1, 0), (2, 0)]);
-        let encoded =
-            |table: &Table<HostView>| -> Vec<_> { table.items().map(|item| item.json().clone()).collect() };
+        let naming = Naming::default();
+        let encoded = |table: &Table<HostView>| -> Vec<_> {
+            table.items().map(|it| it.json(&naming).clone()).collect()
+        };
         let is_same = |one: &Bytes, other: &Bytes| one.as_ptr() == other.as_ptr();
         let before = encoded(&table);
         table.replace(Time::ZERO, vec![host(1, 0), host(2, 1)]);
@@ -202,7 +218,7 @@ mod tests {
             host.last_seen = Time::from_nanos(9);
             true
         });
-        assert!(table.page(None, 1).contains(r#""last_seen":9"#));
+        assert!(table.page(None, 1, &Naming::default()).contains(r#""last_seen":9"#));
         assert_eq!(table.items().count(), 2);
         table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
         assert_eq!(table.items().count(), 1);

@@ -1,13 +1,15 @@
 //! All copied lists, and how a new copy replaces or updates them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use braid_control::view::{EdgeView, TransferRecord};
 use braid_steering::Policies;
 use braid_types::Time;
 
-use super::{Table, Tabled};
-use crate::state_copy::{List, StateCopy, Totals, TransferChanges, item_lists};
+use super::{Naming, Table, Tabled};
+use crate::http::item_lists;
+use crate::state_copy::{List, StateCopy, Totals, TransferChanges};
 
 macro_rules! define {
     ($($name:ident: $list:ident, $item:ty;)*) => {
@@ -20,12 +22,14 @@ macro_rules! define {
             /// And when it was copied.
             pub(in crate::http) policy: (Time, Arc<Policies>),
             pub(in crate::http) totals: Totals,
+            pub(in crate::http) naming: Naming,
         }
 
         impl Tables {
             /// Takes over what was copied.
             pub(in crate::http) fn take(&mut self, copy: StateCopy) {
                 let (now, lists, items) = (copy.now, copy.lists, copy.items);
+                let mut is_renamed = self.naming.take(copy.names);
                 $(if lists.has(List::$list) {
                     self.$name.replace(now, items.$name);
                 })*
@@ -41,6 +45,17 @@ macro_rules! define {
                 if lists.has(List::Totals) {
                     self.totals = copy.totals;
                 }
+                is_renamed |= (is_renamed || lists.has(List::Hosts)) && self.naming.group(&self.hosts);
+                if is_renamed {
+                    self.rename();
+                }
+            }
+
+            /// Everything is encoded anew.
+            fn rename(&mut self) {
+                $(self.$name.rename();)*
+                self.edges.rename();
+                self.transfers.rename();
             }
         }
 
@@ -65,6 +80,15 @@ impl_tabled!(edges: Edges, EdgeView);
 impl_tabled!(transfers: Transfers, TransferRecord);
 
 impl Tables {
+    /// Notes which addresses an agent's host has. Those that are not seen in the network may be anybody's.
+    pub(super) fn report_host(&mut self, addresses: &[IpAddr]) {
+        let seen = self.hosts.items().flat_map(|it| &it.value.addresses);
+        let seen: Vec<_> = seen.filter(|address| addresses.contains(address)).copied().collect();
+        if self.naming.report(&seen) && self.naming.group(&self.hosts) {
+            self.rename();
+        }
+    }
+
     fn take_transfers(&mut self, now: Time, changes: TransferChanges) {
         let TransferChanges { are_all, mut counts, changed } = changes;
         // Transfers that follow each other lie together; of counts of one, the last one counts.

@@ -4,6 +4,6 @@ mod notices;
 mod paths;
 mod policy;
 
-pub(super) use notices::{level, notice, peer, port, threat};
+pub(super) use notices::{evidence, level, loss, notice, peer, port, threat};
 pub use paths::path_set;
 pub(super) use policy::policies;

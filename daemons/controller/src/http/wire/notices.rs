@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_api::{LinkLoss, NoticedPath};
+use braid_api::{LinkLoss, LossEvidence, NoticedPath};
 use braid_control::{AlarmSource, Notice, Threat};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
@@ -34,6 +34,9 @@ pub(in crate::http) fn notice(notice: &Notice) -> braid_api::Notice {
         Notice::LinkDamped { src, dst, losses, hold } => {
             Wire::LinkDamped { src, dst, losses, hold_us: micros(hold) }
         }
+        Notice::LinkRecovered { src, dst, evidence: lost } => {
+            Wire::LinkRecovered { src, dst, evidence: evidence(lost) }
+        }
         Notice::Alarm { source, threat: what, count } => {
             Wire::Alarm { at: port(source), peer: peer(source), threat: threat(&what), count }
         }
@@ -43,6 +46,7 @@ pub(in crate::http) fn notice(notice: &Notice) -> braid_api::Notice {
         Notice::AddressSeen { mac, ip } => Wire::AddressSeen { mac, ip },
         Notice::TransferOpened { id, kind: how } => Wire::TransferOpened { id: id.0, kind: kind(how) },
         Notice::StreamPlaced { id, transfer, tuple, path, shared } => {
+            let path = path.switches().collect();
             Wire::StreamPlaced { id: id.0, transfer: transfer.0, tuple, path, shared_links: shared }
         }
         Notice::StreamSprayed { id, transfer, tuple, paths } => {
@@ -86,11 +90,24 @@ pub(in crate::http) fn threat(threat: &Threat) -> braid_api::Threat {
         Threat::CertificateExpiry { why } => Wire::CertificateExpiry { why },
         Threat::TooManyAddresses => Wire::TooManyAddresses,
         Threat::TooManyPackets => Wire::TooManyPackets,
+        Threat::LossyLink { to, evidence: lost } => Wire::LossyLink { to, evidence: evidence(lost) },
         Threat::DuplicateDatapathId { dpid, holder } => Wire::DuplicateDatapathId { dpid, holder },
         Threat::RoleLost { dpid } => Wire::RoleLost { dpid },
+        Threat::UnsuitableBridge { dpid, why } => Wire::UnsuitableBridge { dpid, why },
+        Threat::ForeignTerm { dpid, term } => Wire::ForeignTerm { dpid, term: term.0 },
+        Threat::StoreUnreachable { why } => Wire::StoreUnreachable { why },
+        Threat::LeadershipLost { why } => Wire::LeadershipLost { why },
+        Threat::DuplicateMember { why } => Wire::DuplicateMember { why },
+        Threat::CorruptStore { why } => Wire::CorruptStore { why },
         Threat::RefusedConnection { why } => Wire::RefusedConnection { why },
         Threat::WrongToken => Wire::WrongToken,
     }
+}
+
+/// What was counted at both ends of a link.
+pub(in crate::http) fn evidence(evidence: braid_control::LossEvidence) -> LossEvidence {
+    let braid_control::LossEvidence { frames, lost, damaged, time } = evidence;
+    LossEvidence { frames, lost, damaged, time_us: micros(time) }
 }
 
 /// The port that an alarm is about.
@@ -109,12 +126,12 @@ pub(in crate::http) const fn peer(source: AlarmSource) -> Option<IpAddr> {
     }
 }
 
-const fn loss(loss: braid_control::LinkLoss) -> LinkLoss {
+pub(in crate::http) const fn loss(loss: braid_control::LinkLoss) -> LinkLoss {
     match loss {
         braid_control::LinkLoss::Port => LinkLoss::PortDown,
         braid_control::LinkLoss::Silent => LinkLoss::Timeout,
         braid_control::LinkLoss::Switch => LinkLoss::SwitchLeft,
-        braid_control::LinkLoss::Recabled => LinkLoss::Rewired,
+        braid_control::LinkLoss::Rewired => LinkLoss::Rewired,
     }
 }
 
@@ -128,7 +145,7 @@ fn micros(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use braid_types::{MacAddr, PortNo};
+    use braid_types::{MacAddr, PortNo, Term};
 
     use super::*;
 
@@ -148,8 +165,15 @@ mod tests {
             Threat::CertificateExpiry { why: String::new() },
             Threat::TooManyAddresses,
             Threat::TooManyPackets,
+            Threat::LossyLink { to: at, evidence: braid_control::LossEvidence::default() },
             Threat::DuplicateDatapathId { dpid: DatapathId(1), holder: [10, 0, 0, 1].into() },
             Threat::RoleLost { dpid: DatapathId(1) },
+            Threat::UnsuitableBridge { dpid: DatapathId(1), why: String::new() },
+            Threat::ForeignTerm { dpid: DatapathId(1), term: Term(1) },
+            Threat::StoreUnreachable { why: String::new() },
+            Threat::LeadershipLost { why: String::new() },
+            Threat::DuplicateMember { why: String::new() },
+            Threat::CorruptStore { why: String::new() },
             Threat::RefusedConnection { why: String::new() },
             Threat::WrongToken,
         ];

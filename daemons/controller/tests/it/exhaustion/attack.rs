@@ -9,6 +9,7 @@ use braid_openflow::{Bytes, Echo, Message};
 use super::hostile::Hostile;
 use crate::process::ControllerProcess;
 use crate::support::{Switch, TIMEOUT, wait_for};
+use crate::waits::Waits;
 
 /// How long hostile connections do the same, one after another.
 const ATTACK: Duration = Duration::from_secs(2);
@@ -19,8 +20,9 @@ const MAX_GROWTH: u64 = 32 << 20;
 struct Felt {
     /// How many hostile connections were closed by the controller.
     closed: u32,
-    /// How long echoes took, the shortest first.
-    echoes: Vec<Duration>,
+    /// How long echoes took before, and meanwhile.
+    quiet: Waits,
+    echoes: Waits,
     /// How much memory the controller had before, at most, and afterwards, in bytes.
     memory: [u64; 3],
 }
@@ -55,8 +57,9 @@ fn withstand(
 ) -> Felt {
     let mut honest = Switch::join(controller.openflow, 1);
     (0..200).for_each(|_| _ = echo(&mut honest));
+    let quiet = (0..200).map(|_| echo_after_pause(&mut honest)).collect();
     let (before, is_over) = (controller.memory(), AtomicBool::new(false));
-    let (mut most, mut echoes) = (before, Vec::new());
+    let (mut most, mut echoes) = (before, Waits::default());
     let closed = thread::scope(|scope| {
         let attacking = scope.spawn(|| {
             let closed = go_on(controller, hostile, patience);
@@ -64,17 +67,15 @@ fn withstand(
             closed
         });
         while !is_over.load(Ordering::Acquire) && !attacking.is_finished() {
-            echoes.push(echo(&mut honest));
+            echoes.push(echo_after_pause(&mut honest));
             most = most.max(controller.memory());
-            thread::sleep(Duration::from_millis(1));
         }
         attacking.join().expect("an attack")
     });
-    echoes.sort_unstable();
     thread::sleep(Duration::from_millis(500));
-    let felt = Felt { closed, echoes, memory: [before, most, controller.memory()] };
+    let felt = Felt { closed, quiet, echoes, memory: [before, most, controller.memory()] };
     felt.print(what);
-    felt.assert_undisturbed(&mut honest, controller);
+    felt.assert_undisturbed(what, &mut honest, controller);
     felt
 }
 
@@ -95,28 +96,36 @@ fn go_on(
 
 impl Felt {
     fn print(&self, what: &str) {
-        let Self { closed, echoes, memory: [before, most, after] } = self;
-        let wait = |percent: usize| echoes[(echoes.len() - 1) * percent / 100].as_secs_f64() * 1e3;
+        let Self { closed, quiet, echoes, memory: [before, most, after] } = self;
+        let wait = |percent| echoes.percentile(percent).as_secs_f64() * 1e3;
         let grown = |bytes: u64| (bytes as f64 - *before as f64) / f64::from(1 << 20);
         println!(
-            "{what}: {closed} connections closed; {} echoes, p50 {:.2} ms, p99 {:.2} ms, longest {:.2} ms; memory {:+.1} MiB at \
+            "{what}: {closed} connections closed; {} echoes, p50 {:.2} ms, p99 {:.2} ms ({:.2} ms before), longest {:.2} ms; memory {:+.1} MiB at \
              most, {:+.1} MiB after",
             echoes.len(),
             wait(50),
             wait(99),
+            quiet.percentile(99).as_secs_f64() * 1e3,
             wait(100),
             grown(*most),
             grown(*after),
         );
     }
 
-    fn assert_undisturbed(&self, honest: &mut Switch, controller: &ControllerProcess) {
+    fn assert_undisturbed(&self, what: &str, honest: &mut Switch, controller: &ControllerProcess) {
         let [before, most, after] = self.memory;
         assert!(honest.is_served(), "the honest switch stays");
+        self.echoes.assert_undisturbed(&self.quiet, what);
         let is_gone = controller.has_logged(&["dpid=0000000000000001", "disconnected"]);
         assert!(!is_gone, "{}", controller.last_logged());
         assert!(most.max(after).saturating_sub(before) <= MAX_GROWTH, "{before}, {most}, {after} bytes");
     }
+}
+
+/// How long an echo takes, a millisecond from now.
+fn echo_after_pause(switch: &mut Switch) -> Duration {
+    thread::sleep(Duration::from_millis(1));
+    echo(switch)
 }
 
 /// How long an echo takes.

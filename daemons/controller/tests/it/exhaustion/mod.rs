@@ -1,7 +1,7 @@
 //! Resource exhaustion: a connection that exceeds the limits harms only itself.
 //!
 //! `cargo test --release -p braid-controller --test it exhaustion -- --nocapture --test-threads=1` prints how long an honest
-//! switch waits for echoes meanwhile, and how much more memory the controller takes.
+//! switch waits for echoes meanwhile, and how much more memory the controller takes. Both are judged, the waits by those before.
 
 mod attack;
 mod hostile;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::report::{Bound, Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Aggregate, Expectation, Limit, Metric, Mode, Work};
+use crate::scenario::{Aggregate, Expectation, Limit, Metric, Mode, Reference, Work};
 use value::{jain, value};
 
 /// Values of the whole run.
@@ -33,10 +33,9 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     let about = about.filter(|(key, _)| from.is_none() || sends(key));
     // A setting that has nothing to be compared with fails.
     let over = |value: f64, base: Option<f64>| base.map_or(f64::NAN, |base| value / base);
-    let compared = about.map(|(key, value)| match (relative_to, expectation.relative_to_mode) {
-        (Some(name), _) => over(*value, counterpart(key, name, &values)),
-        (None, Some(mode)) => over(*value, in_mode(key, mode, &values)),
-        (None, None) => *value,
+    let compared = about.map(|(key, value)| match relative_to {
+        Some(reference) => over(*value, counterpart(key, reference, &values)),
+        None => *value,
     });
     let (bound, limit) = match expectation.limit {
         Limit::AtLeast(limit) => (Bound::AtLeast, limit),
@@ -128,8 +127,17 @@ fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row], whole: Whole) -> V
     vec![(key.clone(), all.sum::<f64>() / rows.len() as f64)]
 }
 
+/// The value of the setting that `key` is compared with.
+fn counterpart(key: &Key<'_>, reference: &Reference, values: &[(Key<'_>, f64)]) -> Option<f64> {
+    match reference {
+        Reference::Variant(variant) => in_variant(key, variant, values),
+        Reference::Mode(mode) => in_mode(key, *mode, values),
+        Reference::Sender(host) => from_sender(key, host, values),
+    }
+}
+
 /// The value of another variant for the same transfer, in the same mode if it has it.
-fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
+fn in_variant(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
     let same = values.iter().filter(|(other, _)| {
         other.variant == Some(variant)
             && other.direction == key.direction
@@ -144,4 +152,11 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
 fn in_mode(key: &Key<'_>, mode: Mode, values: &[(Key<'_>, f64)]) -> Option<f64> {
     let wanted = key.in_mode(mode);
     values.iter().find(|(other, _)| *other == wanted).map(|(_, value)| *value)
+}
+
+/// The value of the direction in which `host` sends, in the same setting.
+fn from_sender(key: &Key<'_>, host: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
+    let sends = |other: &Key<'_>| other.direction.is_some_and(|direction| direction.from == host);
+    let found = values.iter().find(|(other, _)| sends(other) && key.differs_by_direction(other));
+    found.map(|(_, value)| *value)
 }

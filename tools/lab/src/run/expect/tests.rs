@@ -14,6 +14,7 @@ fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         dst_port: 5201,
         bytes: 1,
         path: path.iter().map(|name| (*name).to_owned()).collect(),
+        path_changes: Vec::new(),
         intervals: Vec::new(),
     };
     Row {
@@ -29,10 +30,13 @@ fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         background_bps: None,
         seconds: 1.0,
         retransmits: 0,
+        datagrams_lost: None,
+        is_mixed: false,
         streams: paths.iter().map(stream).collect(),
         mptcp: None,
         delivery: None,
         intervals: Vec::new(),
+        events: Vec::new(),
         captures: Vec::new(),
     }
 }
@@ -44,21 +48,8 @@ fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
 fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
     let (name, of) = ("it".to_owned(), Aggregate::Worst);
     let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
-    let (relative_to_mode, needs_quiet_machine) = (None, false);
-    Expectation {
-        name,
-        value,
-        mode,
-        tool,
-        bytes,
-        variant,
-        from,
-        relative_to,
-        relative_to_mode,
-        needs_quiet_machine,
-        of,
-        limit,
-    }
+    let needs_quiet_machine = false;
+    Expectation { name, value, mode, tool, bytes, variant, from, relative_to, needs_quiet_machine, of, limit }
 }
 
 fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
@@ -92,12 +83,37 @@ fn variants_are_compared_transfer_by_transfer() {
         of("adaptive", Mode::Mptcp, 0.9),
     ];
     let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(1.9));
-    let names = ["adaptive", "fixed"].map(|name| Some(name.to_owned()));
-    let [variant, relative_to] = names;
+    let (variant, relative_to) = compared("adaptive", "fixed");
     let verdict = judge(&Expectation { variant: variant.clone(), relative_to, ..plain.clone() }, &rows);
     assert_eq!((verdict.value, verdict.ok), (1.8, false));
     let alone = judge(&Expectation { variant, value: Metric::FractionOfCapacity, ..plain }, &rows);
     assert_eq!(alone.value, 0.8);
+}
+
+/// Selects a variant, and another to compare it with.
+fn compared(variant: &str, other: &str) -> (Option<String>, Option<Reference>) {
+    (Some(variant.to_owned()), Some(Reference::Variant(other.to_owned())))
+}
+
+#[test]
+fn directions_are_compared_in_the_same_variant_and_mode() {
+    let of = |variant: &str, from: &str, mode, fraction| Row {
+        variant: Some(variant.to_owned()),
+        direction: RowDirection { from: from.to_owned(), to: "z".to_owned() },
+        ..row(mode, fraction, &[])
+    };
+    let rows = [
+        of("other", "a", Mode::Tcp, 0.1),
+        of("this", "a", Mode::Mptcp, 0.2),
+        of("this", "a", Mode::Tcp, 0.4),
+        of("this", "b", Mode::Tcp, 0.8),
+    ];
+    let plain = expectation(Metric::GoodputBps, Some(Mode::Tcp), Limit::AtLeast(2.0));
+    let [variant, from] = ["this", "b"].map(|name| Some(name.to_owned()));
+    let relative_to = Some(Reference::Sender("a".to_owned()));
+    let relative = Expectation { variant, from, relative_to, ..plain };
+    assert_eq!(judge(&relative, &rows).value, 2.0);
+    assert!(!judge(&relative, &rows[3..]).ok, "nothing to compare with");
 }
 
 #[test]
@@ -113,7 +129,7 @@ fn modes_of_one_run_are_compared_direction_by_direction() {
         from("b", Mode::Mptcp, 0.5),
     ];
     let plain = expectation(Metric::GoodputBps, Some(Mode::Mptcp), Limit::AtLeast(1.9));
-    let relative = Expectation { relative_to_mode: Some(Mode::Tcp), ..plain };
+    let relative = Expectation { relative_to: Some(Reference::Mode(Mode::Tcp)), ..plain };
     assert_eq!(judge(&relative, &rows).value, 2.0);
     assert!(!judge(&relative, &rows[1..]).ok, "nothing to compare with");
 }
@@ -150,7 +166,7 @@ fn another_mode_stands_for_the_same_one_where_the_other_variant_has_not_that() {
         of("plain", Mode::Tcp, 1, 0.5),
         of("plain", Mode::Tcp, 2, 0.5),
     ];
-    let [variant, relative_to] = ["one path", "plain"].map(|name| Some(name.to_owned()));
+    let (variant, relative_to) = compared("one path", "plain");
     let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(0.8));
     let relative = Expectation { variant, relative_to, ..plain };
     assert_eq!(judge(&relative, &rows).value, 0.8);
@@ -174,7 +190,7 @@ fn tools_and_lengths_are_judged_by_themselves_and_compared_with_their_like() {
         of("two", Tool::Ftp, 9, 0.6),
     ];
     let judged = |tool, bytes| {
-        let [variant, relative_to] = ["two", "one"].map(|name| Some(name.to_owned()));
+        let (variant, relative_to) = compared("two", "one");
         let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(1.8));
         judge(&Expectation { variant, relative_to, tool, bytes, ..plain }, &rows).value
     };
@@ -214,6 +230,14 @@ fn those_that_go_on_at_the_same_time_are_judged_together() {
     let judged = |value, rows: &[Row]| judge(&expectation(value, None, Limit::AtLeast(0.0)), rows).value;
     assert!((judged(Metric::Fairness, &rows) - 0.75).abs() < 1e-9, "one run is fair, one is not at all");
     assert!((judged(Metric::SumFractionOfCapacity, &rows) - 0.6).abs() < 1e-9);
+}
+
+#[test]
+fn directions_with_settings_of_their_own_are_added_up() {
+    let mixed = |mode, connections, fraction| Row { is_mixed: true, connections, ..row(mode, fraction, &[]) };
+    let rows = [mixed(Mode::Mptcp, 1, 0.4), mixed(Mode::Tcp, 4, 0.3), mixed(Mode::Udp, 1, 0.1)];
+    let verdict = judge(&expectation(Metric::SumFractionOfCapacity, None, Limit::AtLeast(0.75)), &rows);
+    assert!((verdict.value - 0.8).abs() < 1e-9 && verdict.ok, "{verdict:?}");
 }
 
 #[test]
@@ -278,7 +302,7 @@ fn a_subflow_counts_if_it_carried_data() {
 }
 
 #[test]
-fn different_paths_are_counted_once_and_default_routes_not_at_all() {
+fn different_paths_are_counted_once_and_default_paths_not_at_all() {
     assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtLeast(1.0)), (1.0, true));
     assert_eq!(judged(Metric::Paths, Some(Mode::Tcp), Limit::AtLeast(1.0)), (0.0, false));
     assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtMost(1.0)), (2.0, false));

@@ -37,6 +37,7 @@ pub(super) fn value(metric: Metric, row: &Row, whole: Whole) -> f64 {
         Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
         // Scenarios with expectations about copies have only copies.
         Metric::LongestStall => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_stall),
+        Metric::DatagramsLost => row.datagrams_lost.unwrap_or(f64::NAN),
         Metric::LongestDegradation => longest_degradation(row),
     }
 }

@@ -19,6 +19,9 @@ pub struct Row {
     /// The tool and length, if the scenario compares several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
+    /// Whether simultaneous directions have settings of their own: then they are one measurement nevertheless.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_mixed: bool,
     /// The sender and the receiver.
     pub direction: RowDirection,
     /// The number of parallel connections.
@@ -39,6 +42,9 @@ pub struct Row {
     pub seconds: f64,
     /// The number of retransmitted segments.
     pub retransmits: u64,
+    /// The share of UDP's datagrams that did not arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams_lost: Option<f64>,
     /// Its TCP streams, sorted by bytes, the largest first.
     pub streams: Vec<StreamRow>,
     /// The MPTCP counters of the client's kernel, for MPTCP.
@@ -49,6 +55,9 @@ pub struct Row {
     pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
+    /// What happened to links meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventRow>,
     /// The captures of this and simultaneous transfers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
@@ -130,10 +139,56 @@ pub struct StreamRow {
     pub dst_port: u16,
     /// Bytes acknowledged at the last sample, at most half a second before the end.
     pub bytes: u64,
-    /// The names of the switches on its path; empty if it has no path of its own.
+    /// The names of the switches on its path at the end; empty if it had no path of its own then.
     pub path: Vec<String>,
+    /// All of its paths in order of time, if there was more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_changes: Vec<PathChange>,
     /// The rate between samples.
     pub intervals: Vec<Interval>,
+}
+
+/// A path that a stream was moved to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PathChange {
+    /// Seconds after the start at which it was first seen there, at most half a second late.
+    pub at: f64,
+    /// The names of the switches; empty: the default path.
+    pub path: Vec<String>,
+}
+
+impl StreamRow {
+    /// Its sender and its paths, for people.
+    pub(crate) fn title(&self) -> String {
+        let start = format!("{}:{}", self.src, self.src_port);
+        let Some((first, moves)) = self.path_changes.split_first() else {
+            return format!("{start} {}", path_name(&self.path));
+        };
+        let moves = moves.iter().map(|it| format!(", from {:.1} s {}", it.at, path_name(&it.path)));
+        format!("{start} {}{}", path_name(&first.path), moves.collect::<String>())
+    }
+}
+
+fn path_name(path: &[String]) -> String {
+    if path.is_empty() { "default path".to_owned() } else { path.join(" ") }
+}
+
+/// A change of a link during a transfer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EventRow {
+    /// Seconds after the start.
+    pub at: f64,
+    /// The two ends of the link.
+    pub link: [String; 2],
+    /// `cut`, `restore` or `set`.
+    pub action: String,
+}
+
+impl EventRow {
+    /// The event for people, such as `cut ams1 gva1`.
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.action, self.link.join(" "))
+    }
 }
 
 /// The use of MPTCP, including the tool's control connection.

@@ -14,6 +14,7 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
         dst_port: 5201,
         bytes: 1_000_000,
         path: path.iter().map(|name| (*name).to_owned()).collect(),
+        path_changes: Vec::new(),
         intervals: vec![Interval { start: 0.5, end: 1.0, bps: goodput_bps / 2.0 }],
     };
     let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0, join_packet_ins: 4 };
@@ -30,6 +31,8 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
         background_bps: None,
         seconds: 1.5,
         retransmits: 3,
+        datagrams_lost: None,
+        is_mixed: false,
         streams: paths.iter().enumerate().map(stream).collect(),
         mptcp: (mode == Mode::Mptcp).then_some(mptcp),
         delivery: None,
@@ -42,6 +45,7 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
                 bps: goodput_bps * share,
             })
             .collect(),
+        events: Vec::new(),
         captures: Vec::new(),
     }
 }
@@ -113,6 +117,29 @@ fn a_folder_gets_the_document_the_table_and_a_plot_of_each_transfer() {
     assert!(svg.contains("10.0.1.1:40000 ams1 gva1") && svg.contains("10.0.2.1:40000 ams2 gva2"));
     assert!(read("goodput.svg").contains("mptcp, ams &gt; gva") && read("over-time.svg").contains("tcp"));
     assert!(!folder.path().join("ranks.svg").exists());
+}
+
+#[test]
+fn a_stream_that_moved_is_shown_with_both_paths_and_the_link_that_was_cut() {
+    let mut report = report(1.88e8);
+    let names = |path: [&str; 2]| path.map(str::to_owned);
+    let row = &mut report.rows[1];
+    row.events = vec![EventRow { at: 5.02, link: names(["ams1", "gva1"]), action: "cut".to_owned() }];
+    let paths = [(0.5, ["ams1", "gva1"]), (5.5, ["ams2", "gva2"])];
+    let changes = paths.map(|(at, path)| PathChange { at, path: names(path).to_vec() });
+    row.streams[0].path_changes = changes.to_vec();
+    let text = report.to_text();
+    assert!(text.contains("10.0.1.1:40000 ams1 gva1, from 5.5 s ams2 gva2"), "{text}");
+    assert!(text.contains("events of each transfer: 5.0 s cut ams1 gva1"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    report.write(folder.path()).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(document["rows"][1]["events"][0]["action"], "cut");
+    assert_eq!(document["rows"][1]["streams"][0]["path_changes"][1]["path"][0], "ams2");
+    for plot in ["streams/002-mptcp-ams-gva.svg", "over-time.svg"] {
+        assert!(read(plot).contains("cut ams1 gva1"), "{plot}");
+    }
 }
 
 #[test]

@@ -29,11 +29,12 @@ const LARGE_LAB_SWITCHES: usize = 10;
 
 /// A table, and expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
-    let compares_streams = report.rows.windows(2).any(|pair| pair[0].connections != pair[1].connections);
+    let differ = |pair: &[Row]| !pair[0].is_mixed && pair[0].connections != pair[1].connections;
+    let compares_streams = report.rows.windows(2).any(differ);
     let repeats = report.rows.iter().any(|row| row.run.is_some());
     let is_long = report.rows.len() > MAX_ROWS || compares_streams || repeats;
     let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
-    let mut text = format!("{table}\n");
+    let mut text = format!("{table}\n") + &events(report).unwrap_or_default();
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", arrived(row, delivery));
@@ -87,7 +88,7 @@ fn mbit(bps: f64) -> String {
 }
 
 fn cells(row: &Row) -> [String; 8] {
-    let streams: Vec<_> = row.streams.iter().map(stream).collect();
+    let streams: Vec<_> = row.streams.iter().map(StreamRow::title).collect();
     [
         row.variant.clone().unwrap_or_default(),
         row.what(),
@@ -117,9 +118,11 @@ fn large(lab: &LabRow) -> String {
     )
 }
 
-fn stream(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
-    format!("{}:{} {path}", stream.src, stream.src_port)
+/// What happened to links in each transfer, once for all that it was the same for.
+fn events(report: &Report) -> Option<String> {
+    let row = report.rows.iter().find(|row| !row.events.is_empty())?;
+    let all: Vec<_> = row.events.iter().map(|it| format!("{:.1} s {}", it.at, it.title())).collect();
+    Some(format!("events of each transfer: {}\n", all.join(", ")))
 }
 
 /// A bar for each second, with full height at the capacity.

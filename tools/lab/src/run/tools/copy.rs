@@ -123,7 +123,7 @@ fn join<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
 
 fn socket(mode: Mode, direction: &Direction) -> io::Result<Socket> {
     let protocol = match mode {
-        Mode::Tcp => Protocol::TCP,
+        Mode::Tcp | Mode::Udp => Protocol::TCP,
         Mode::Mptcp => Protocol::MPTCP,
     };
     let domain = if direction.source.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
@@ -269,10 +269,11 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::OwnSettings;
 
     fn here() -> Direction {
         let address = Ipv4Addr::LOCALHOST.into();
-        Direction { from: 0, to: 1, source: address, destination: address }
+        Direction { from: 0, to: 1, source: address, destination: address, own: OwnSettings::default() }
     }
 
     /// A copy over loopback whose data passes through `between`.

@@ -51,7 +51,7 @@ impl RunningTransfer for Copying<'_> {
         let outcome = copy.finish().map_err(|why| self.transfer.failed(&why))?;
         let after = retransmits(&self.transfer.client_namespace())?;
         let Outcome { goodput_bps, seconds, intervals, delivery } = outcome;
-        let measured = Measured { goodput_bps, seconds, intervals };
+        let measured = Measured { goodput_bps, seconds, datagrams_lost: None, intervals };
         let (retransmits, delivery) = (after.saturating_sub(before), Some(delivery));
         Ok(Some(Finding { measured, retransmits, ports, connections: 1, delivery }))
     }

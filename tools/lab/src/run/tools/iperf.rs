@@ -9,6 +9,8 @@ use super::super::report::Interval;
 pub(in crate::run) struct Measured {
     pub goodput_bps: f64,
     pub seconds: f64,
+    /// The share of UDP's datagrams that did not arrive.
+    pub datagrams_lost: Option<f64>,
     pub intervals: Vec<Interval>,
 }
 
@@ -61,6 +63,11 @@ struct Sum {
     bits_per_second: f64,
     #[serde(default)]
     retransmits: u64,
+    /// Of UDP; in what was sent, not a count.
+    #[serde(default)]
+    packets: u64,
+    #[serde(default)]
+    lost_packets: i64,
     /// An interval of the warm-up.
     #[serde(default)]
     omitted: bool,
@@ -90,6 +97,7 @@ pub(super) fn received(text: &str) -> Result<Measured, String> {
     Ok(Measured {
         goodput_bps: sum.bits_per_second,
         seconds: sum.seconds,
+        datagrams_lost: (sum.packets > 0).then(|| sum.lost_packets as f64 / sum.packets as f64),
         intervals: whole.map(interval).collect(),
     })
 }
@@ -143,6 +151,16 @@ mod tests {
         let text = r#"{"start": {"connected": [{"local_port": 40000}, {"local_port": 40002}]},
             "end": {"sum_sent": {"start": 0, "end": 1, "seconds": 1, "bits_per_second": 1, "retransmits": 3}}}"#;
         assert_eq!(sent(text), Ok(Sent { ports: vec![40000, 40002], retransmits: 3 }));
+    }
+
+    #[test]
+    fn lost_datagrams_are_the_receiver_s() {
+        let sum = |more: &str| {
+            format!(r#""sum_received": {{"start": 0, "end": 1, "seconds": 1, "bits_per_second": 1{more}}}"#)
+        };
+        let lost = |more| received(&format!(r#"{{"end": {{{}}}}}"#, sum(more))).unwrap().datagrams_lost;
+        assert_eq!(lost(r#", "packets": 200, "lost_packets": 3"#), Some(0.015));
+        assert_eq!(lost(""), None);
     }
 
     #[test]

@@ -58,6 +58,14 @@ impl RunningTransfer for IperfPair<'_> {
         let tool = tool.arg("--bind").arg(direction.source.to_string());
         let tool = tool.args(["--time", &whole(traffic.duration), "--omit", &whole(traffic.warm_up)]);
         let tool = tool.args(["--parallel", &setting.connections.to_string()]);
+        let tool = match direction.own.rate {
+            // iperf3's rate option applies to each stream.
+            Some(rate) => {
+                let rate = rate.0 / u64::from(setting.connections);
+                tool.args(["--udp", "--bitrate", &rate.to_string()])
+            }
+            None => tool,
+        };
         self.client = Some(spawn(tool.within(&self.transfer.client_namespace()), &self.files.client)?);
         Ok(())
     }
@@ -87,7 +95,7 @@ impl RunningTransfer for IperfPair<'_> {
 // iperf3 3.12 has no option for MPTCP; mptcpize changes its sockets.
 fn iperf3(transfer: &Transfer<'_>) -> Tool {
     let tool = match transfer.setting.mode {
-        Mode::Tcp => transfer.lab.deployed.tool("iperf3"),
+        Mode::Tcp | Mode::Udp => transfer.lab.deployed.tool("iperf3"),
         Mode::Mptcp => transfer.lab.deployed.tool("mptcpize").args(["run", "iperf3"]),
     };
     tool.args(["--json", "--interval", "0.5", "--port", &transfer.port.to_string()])

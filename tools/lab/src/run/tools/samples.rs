@@ -26,14 +26,14 @@ impl Samples {
             [counted().next(), counted().next_back()].map(|it| it.copied().unwrap_or_default());
         let seconds = (last.0 - first.0).max(1e-3);
         let goodput_bps = last.1.saturating_sub(first.1) as f64 * 8.0 / seconds;
-        Measured { goodput_bps, seconds, intervals: self.intervals(until) }
+        Measured { goodput_bps, seconds, datagrams_lost: None, intervals: self.intervals(until) }
     }
 
     /// The rate of all received bytes over a time.
     pub(super) fn whole(&self, received: u64, took: Duration) -> Measured {
         let seconds = took.as_secs_f64();
         let goodput_bps = received as f64 * 8.0 / seconds.max(1e-3);
-        Measured { goodput_bps, seconds, intervals: self.intervals(seconds) }
+        Measured { goodput_bps, seconds, datagrams_lost: None, intervals: self.intervals(seconds) }
     }
 
     fn intervals(&self, until: f64) -> Vec<Interval> {

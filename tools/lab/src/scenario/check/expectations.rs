@@ -2,11 +2,11 @@
 
 use serde_saphyr::Spanned;
 
+use super::super::amounts::ByteCount;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::values::ByteCount;
-use super::super::{Expectation, Limit, Metric, Mode};
-use super::variants;
+use super::super::{Expectation, Limit, Metric, Mode, Reference};
+use super::{own, variants};
 
 /// Checks expectations: exactly one limit each, about modes that run.
 pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Expectation> {
@@ -26,15 +26,13 @@ fn expectation(
     let it = &expect.value;
     check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
     check_mode(it.relative_to_mode.as_ref(), &format!("{key}.relative_to_mode"), file, problems);
-    if let (Some(mode), Some(_)) = (&it.relative_to_mode, &it.relative_to) {
-        let what = "a value is divided by one other";
-        problems.add(mode.referenced, format!("{key}.relative_to_mode"), what, "remove it, or relative_to");
-    }
     check_work(it, key, file, problems);
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
     check_sender(it.from.as_ref(), &format!("{key}.from"), file, problems);
+    check_sender(it.relative_to_from.as_ref(), &format!("{key}.relative_to_from"), file, problems);
+    let relative_to = reference(it, key, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
         (None, Some(limit)) => Limit::AtMost(limit),
@@ -52,17 +50,38 @@ fn expectation(
         bytes: it.bytes.as_ref().map(|it| it.value.0),
         variant: it.variant.as_ref().map(|it| it.value.clone()),
         from: it.from.as_ref().map(|it| it.value.clone()),
-        relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
-        relative_to_mode: it.relative_to_mode.as_ref().map(|it| it.value),
+        relative_to,
         needs_quiet_machine: it.needs_quiet_machine,
         of: it.of,
         limit,
     })
 }
 
+/// The setting that the value is divided by: of the keys that name one, the first.
+fn reference(it: &file::Expect, key: &str, problems: &mut Problems) -> Option<Reference> {
+    let named = [
+        it.relative_to
+            .as_ref()
+            .map(|it| (it.referenced, "relative_to", Reference::Variant(it.value.clone()))),
+        it.relative_to_mode.as_ref().map(|it| (it.referenced, "relative_to_mode", Reference::Mode(it.value))),
+        it.relative_to_from
+            .as_ref()
+            .map(|it| (it.referenced, "relative_to_from", Reference::Sender(it.value.clone()))),
+    ];
+    let mut named = named.into_iter().flatten();
+    let (_, first, reference) = named.next()?;
+    for (at, name, _) in named {
+        let what = "a value is divided by one other";
+        problems.add(at, format!("{key}.{name}"), what, format!("remove it, or {first}"));
+    }
+    Some(reference)
+}
+
 fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &mut Problems) {
     let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
-    if !traffic.modes.value.contains(&mode.value) {
+    let is_own =
+        own::directions(traffic).any(|it| it.mode.as_ref().is_some_and(|own| own.value == mode.value));
+    if !is_own && !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
     }
@@ -70,7 +89,8 @@ fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &m
 
 fn check_work(expect: &file::Expect, key: &str, file: &File, problems: &mut Problems) {
     let Some(traffic) = &file.traffic else { return };
-    if let Some(tool) = expect.tool.as_ref().filter(|tool| !traffic.tool.value.0.contains(&tool.value)) {
+    let runs = |tool| traffic.tool.value.0.contains(tool) || own::tools(traffic).contains(tool);
+    if let Some(tool) = expect.tool.as_ref().filter(|tool| !runs(&tool.value)) {
         let what = format!("{} is not among traffic.tool", tool.value);
         problems.add(tool.referenced, format!("{key}.tool"), what, "add it there, or name another tool");
     }

@@ -61,11 +61,11 @@ fn check_places(topology: &Topology, switches: &[Switch], problems: &mut Problem
 /// Checks that links join existing ends, and that every interface has exactly one.
 pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Link> {
     let ends = Ends::of(topology);
-    let mut cabled = Unique::new("interfaces with a link");
+    let mut linked = Unique::new("interfaces with a link");
     let mut links = Vec::new();
     for (index, link) in topology.links.iter().enumerate() {
         let key = format!("topology.links[{index}]");
-        links.extend(check_link(link, &key, &ends, &mut cabled, problems));
+        links.extend(check_link(link, &key, &ends, &mut linked, problems));
     }
     every_interface_has_a_link(topology, problems);
     links
@@ -75,7 +75,7 @@ fn check_link(
     link: &Spanned<file::Link>,
     key: &str,
     ends: &Ends<'_>,
-    cabled: &mut Unique,
+    linked: &mut Unique,
     problems: &mut Problems,
 ) -> Option<Link> {
     let (directions, emulated) = directions::check(link, key, problems);
@@ -84,8 +84,8 @@ fn check_link(
         problems.add(link.referenced, format!("{key}.between"), what, "write between: [A, B]");
         return None;
     };
-    let from = ends.find(a, &format!("{key}.between[0]"), cabled, problems);
-    let to = ends.find(b, &format!("{key}.between[1]"), cabled, problems);
+    let from = ends.find(a, &format!("{key}.between[0]"), linked, problems);
+    let to = ends.find(b, &format!("{key}.between[1]"), linked, problems);
     let joined = [from?, to?];
     check_ends(joined, b, &format!("{key}.between[1]"), problems);
     Some(Link { ends: joined, directions, emulated, uplink: Vec::new() })
@@ -119,8 +119,8 @@ fn every_interface_has_a_link(topology: &Topology, problems: &mut Problems) {
     }
 }
 
-fn one_link(name: &Spanned<String>, key: &str, cabled: &mut Unique, problems: &mut Problems) {
-    if let Some(line) = cabled.insert(&name.value, name.referenced) {
+fn one_link(name: &Spanned<String>, key: &str, linked: &mut Unique, problems: &mut Problems) {
+    if let Some(line) = linked.insert(&name.value, name.referenced) {
         let what = format!("{:?} has a link already, in line {line}", name.value);
         problems.add(name.referenced, key, what, "name another interface, or remove one of the two links");
     }
@@ -146,13 +146,13 @@ impl<'a> Ends<'a> {
         &self,
         name: &Spanned<String>,
         key: &str,
-        cabled: &mut Unique,
+        linked: &mut Unique,
         problems: &mut Problems,
     ) -> Option<End> {
         let found = self.0.get(&name.value).copied();
         match found {
             None => problems.add(name.referenced, key, self.missing(&name.value), self.remedy(&name.value)),
-            Some(End::Host { .. }) => one_link(name, key, cabled, problems),
+            Some(End::Host { .. }) => one_link(name, key, linked, problems),
             Some(End::Switch(_)) => {}
         }
         found

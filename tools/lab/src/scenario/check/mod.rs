@@ -7,6 +7,7 @@ mod expectations;
 mod hosts;
 mod links;
 mod names;
+mod own;
 mod traffic;
 mod uplinks;
 mod variants;

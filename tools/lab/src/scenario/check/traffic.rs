@@ -7,7 +7,10 @@ use serde_saphyr::{Location, Spanned};
 use super::super::file;
 use super::super::permutation;
 use super::super::problem::Problems;
-use super::super::{Assign, Background, Direction, Mode, Protocol, Tool, Topology, Traffic, Work};
+use super::super::{
+    Assign, Background, Direction, Mode, OwnSettings, Protocol, Tool, Topology, Traffic, Work,
+};
+use super::own;
 
 /// Durations in seconds: a shorter transfer is all slow start.
 const DURATION_SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
@@ -42,7 +45,7 @@ pub(super) fn check(
     let modes = traffic.modes.value.clone();
     let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
     let assign = traffic.assign.as_ref();
-    let assign = assign.map(|it| check_assign(it, &traffic.tool.value.0, "traffic.assign", problems));
+    let assign = assign.map(|it| check_assign(it, &own::tools(traffic), "traffic.assign", problems));
     check_gridftp(traffic, &directions, problems);
     check_beginnings(traffic, warm_up + duration, problems);
     Some(Traffic {
@@ -79,7 +82,11 @@ fn directions(traffic: &file::Traffic, topology: &Topology, problems: &mut Probl
 fn listed(directions: &[file::Direction], topology: &Topology, problems: &mut Problems) -> Vec<Direction> {
     let directions = directions.iter().enumerate();
     let checked = directions.filter_map(|(index, it)| {
-        direction([&it.from, &it.to], &format!("traffic.directions[{index}]"), topology, problems)
+        let key = format!("traffic.directions[{index}]");
+        let own = own::check(it, &key, problems);
+        let direction = direction([&it.from, &it.to], &key, topology, problems)?;
+        own::check_family(it, &direction, &key, problems);
+        Some(Direction { own, ..direction })
     });
     checked.collect()
 }
@@ -183,13 +190,17 @@ fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
             "give tcp, mptcp or both",
         );
     }
+    if traffic.modes.value.contains(&Mode::Udp) {
+        let remedy = "give it to a direction such as { from: A, to: B, mode: udp, rate: 50Mbit }";
+        problems.add(traffic.modes.referenced, "traffic.modes", "udp has a rate of its own", remedy);
+    }
     if let Some(directions) = traffic.directions.as_ref().filter(|it| it.value.is_empty()) {
         let remedy = "give at least one such as { from: A, to: B }";
         problems.add(directions.referenced, "traffic.directions", "the list is empty", remedy);
     }
 }
 
-fn check_number(streams: u16, at: Location, key: &str, problems: &mut Problems) {
+pub(super) fn check_number(streams: u16, at: Location, key: &str, problems: &mut Problems) {
     if !(1..=MAX_STREAMS).contains(&streams) {
         let what = format!("{streams} connections cannot be opened");
         problems.add(at, key, what, format!("give 1 to {MAX_STREAMS}"));
@@ -279,7 +290,7 @@ fn direction(
         problems.add(to_name.referenced, key, what, "give both an IPv4 address, or both an IPv6 one");
         return None;
     };
-    Some(Direction { from, to, source, destination })
+    Some(Direction { from, to, source, destination, own: OwnSettings::default() })
 }
 
 fn host(name: &Spanned<String>, key: &str, topology: &Topology, problems: &mut Problems) -> Option<usize> {

@@ -7,7 +7,7 @@ use serde_saphyr::Spanned;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
 use super::super::{Agents, Mode, PathManager, Variant};
-use super::{hosts, traffic};
+use super::{hosts, own, traffic};
 
 /// Options that the lab itself passes to its controller.
 const LAB_OPTIONS: [&str; 9] =
@@ -39,9 +39,9 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
     });
     let streams = variant.streams.as_ref();
     let streams = streams.map(|it| traffic::check_streams(it, &format!("{key}.streams"), problems));
-    let tools = file.traffic.as_ref().map(|traffic| traffic.tool.value.0.as_slice()).unwrap_or_default();
+    let tools = file.traffic.as_ref().map(own::tools).unwrap_or_default();
     let assign = variant.assign.as_ref();
-    let assign = assign.map(|it| traffic::check_assign(it, tools, &format!("{key}.assign"), problems));
+    let assign = assign.map(|it| traffic::check_assign(it, &tools, &format!("{key}.assign"), problems));
     let subflows = variant.subflows.as_ref();
     let subflows = subflows.map(|it| hosts::limit(Some(it), &format!("{key}.subflows"), problems));
     let accept_addresses = variant.accept_addresses.as_ref();

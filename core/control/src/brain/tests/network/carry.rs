@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_openflow::Xid;
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use super::{HOST_PORT, LLDP, Late, Network};
+use super::{EXPERIMENT, HOST_PORT, LLDP, Late, Network};
 use crate::brain::tests::switch::Output;
 use crate::command::{Command, Commands};
 use crate::event::Event;
@@ -65,6 +65,9 @@ impl Network {
 
     pub(in crate::brain::tests) fn carry_out(&mut self, command: &Command, batch: &Commands) {
         let dpid = command.dpid();
+        if matches!(command, Command::ReadPorts { .. }) {
+            self.asked.insert(dpid);
+        }
         if let Command::Barrier { token, .. } = command {
             if let Some(queues) = &mut self.late {
                 queues.entry(dpid).or_default().push_back(Late::Barrier(*token));
@@ -127,6 +130,9 @@ impl Network {
                 }
                 Output::Port(port, frame) => {
                     let from = SwitchPort::new(dpid, port);
+                    if frame[12..14] == EXPERIMENT {
+                        *self.tested.entry(from).or_default() += 1;
+                    }
                     if !self.cut.contains(&from) {
                         self.flying.push_back((self.far_ends[&from], frame, way.to_vec()));
                     }

@@ -2,6 +2,7 @@
 
 mod carry;
 mod late;
+mod leases;
 mod stall;
 mod trouble;
 
@@ -25,6 +26,8 @@ use crate::settings::Settings;
 pub(super) const HOST_PORT: PortNo = PortNo(100);
 /// The EtherType of discovery frames.
 const LLDP: [u8; 2] = [0x88, 0xcc];
+/// That of test frames.
+const EXPERIMENT: [u8; 2] = [0x88, 0xb5];
 
 /// A frame at a host port, and the switches that it passed.
 pub(super) type Arrival = (Vec<u8>, Vec<DatapathId>);
@@ -37,6 +40,10 @@ pub(super) struct Network {
     pub(super) replies: Vec<(Ticket, Reply)>,
     /// Switches that do not answer barriers.
     pub(super) mute: BTreeSet<DatapathId>,
+    /// Switches that were asked for counters of ports.
+    pub(super) asked: BTreeSet<DatapathId>,
+    /// Test frames that left each port.
+    pub(super) tested: BTreeMap<SwitchPort, u64>,
     /// Commands that changed rules and groups, in order.
     pub(super) changes: Vec<Command>,
     /// Unread messages to switches, if switches are slow.
@@ -157,6 +164,8 @@ impl Network {
             notices: Vec::new(),
             replies: Vec::new(),
             mute: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            tested: BTreeMap::new(),
             switches: BTreeMap::new(),
             changes: Vec::new(),
             late: None,
@@ -234,6 +243,7 @@ impl Network {
             self.now = next;
             self.tell(&Event::Tick);
         }
+        self.check_leases();
     }
 
     /// Lets the brain do its work that is due before `end`.

@@ -1,0 +1,130 @@
+//! The sequential test that tells a link that loses frames from a clean one.
+//!
+//! Page's cumulative sum (E. S. Page, Continuous inspection schemes, 1954) of the logarithm of how much likelier the
+//! frames of each step are at the loss that is looked for than at a tenth of it. It restarts whenever the clean
+//! link is the likelier one. At the threshold `ln(10^9)` a link that loses a tenth of that gives a false alarm
+//! once in 10^9 frames at most (G. Lorden, Procedures for reacting to a change in distribution, 1971), and one that
+//! loses nothing gives none.
+//!
+//! That holds for counters that are read at one moment. Two ends are not, so what their difference has fallen by
+//! lately is taken away: lost frames never come back, so a fall is an error of the readings. Errors that do not grow
+//! with the traffic are overtaken by losses that do. Counters that lag behind by a second make the test slow, and
+//! not wrong.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::Time;
+
+use super::evidence::LossEvidence;
+use super::run::Run;
+use super::step::Step;
+
+/// The natural logarithm of 10^9.
+const THRESHOLD: f64 = 20.7;
+/// From here on, the counters are read more often.
+const SUSPICION: f64 = 5.0;
+/// How many times the tolerated loss the loss that is looked for is.
+pub(super) const CONTRAST: f64 = 10.0;
+
+/// Steps are kept for this long,
+const MAX_AGE: Duration = Duration::from_secs(60);
+/// and at most so many.
+const MAX_STEPS: usize = 256;
+/// The fewest steps that an alarm rests on.
+const MIN_STEPS: usize = 6;
+/// Errors of readings are measured in time, at this rate at least, in frames a second: one frame more or less means
+/// nothing on an idle link.
+const MIN_RATE: f64 = 300.0;
+
+/// What the test says of a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Verdict {
+    /// Nothing points to losses.
+    Clean,
+    /// Frames seem to be missing: more readings will tell.
+    Suspicious,
+    /// It loses frames.
+    Lossy(LossEvidence),
+}
+
+/// The steps of a directed link that the test looks at.
+#[derive(Debug, Default)]
+pub(super) struct LossTest {
+    steps: VecDeque<Step>,
+    /// Whether the step before was enough for an alarm: it takes two in a row.
+    was_certain: bool,
+}
+
+impl LossTest {
+    /// Takes the next step. `limit` is the share of lost frames that makes a link degraded.
+    pub(super) fn note(&mut self, step: Step, limit: f64) -> Verdict {
+        self.forget_before(step.at - MAX_AGE);
+        self.steps.push_back(step);
+        let run = self.run(limit);
+        let certain = run.evidence(limit, self.error(&run));
+        let is_certain = certain >= THRESHOLD && run.len() >= MIN_STEPS;
+        if run.is_damaging(limit) {
+            return Verdict::Lossy(run.total());
+        }
+        if is_certain && self.was_certain {
+            if !run.is_merged() {
+                return Verdict::Lossy(run.total());
+            }
+            self.restart();
+            return Verdict::Clean;
+        }
+        let is_suspicious = run.evidence(limit, run.doubt()) >= SUSPICION;
+        self.was_certain = is_certain;
+        if is_suspicious { Verdict::Suspicious } else { Verdict::Clean }
+    }
+
+    /// Forgets all steps: what follows is judged by itself.
+    pub(super) fn restart(&mut self) {
+        *self = Self::default();
+    }
+
+    fn forget_before(&mut self, oldest: Time) {
+        while self.steps.len() >= MAX_STEPS || self.steps.front().is_some_and(|step| step.at < oldest) {
+            self.steps.pop_front();
+        }
+    }
+
+    /// The steps since the sum of their evidence was least.
+    fn run(&self, limit: f64) -> Run<'_> {
+        let (mut evidence, mut start) = (0.0, 0);
+        for (index, step) in self.steps.iter().enumerate() {
+            if evidence < 0.0 {
+                (evidence, start) = (0.0, index);
+            }
+            evidence += loss_weight() * step.lost_or_damaged() - frame_weight(limit) * step.frames;
+        }
+        let before = start.checked_sub(1).and_then(|index| self.steps.get(index));
+        Run { steps: self.steps.range(start..), before }
+    }
+
+    /// The frames by which the losses of a run may be wrong: as far as the difference of both ends has fallen before or
+    /// since, or as far as the times of its readings are uncertain.
+    fn error(&self, run: &Run<'_>) -> f64 {
+        let (mut lost, mut peak, mut peak_rate, mut fall) = (0.0, 0.0, MIN_RATE, 0.0_f64);
+        for step in &self.steps {
+            lost += step.lost;
+            if lost >= peak {
+                (peak, peak_rate) = (lost, step.rate());
+            }
+            let frames: f64 = (peak - lost - 1.0).max(0.0);
+            fall = fall.max(frames / step.rate().max(peak_rate).max(MIN_RATE));
+        }
+        (fall * run.max_rate()).max(run.doubt())
+    }
+}
+
+/// The evidence of one lost frame.
+pub(super) fn loss_weight() -> f64 {
+    CONTRAST.ln()
+}
+
+/// The evidence of one frame against losses, whether it is lost or not.
+pub(super) fn frame_weight(limit: f64) -> f64 {
+    limit * (1.0 - 1.0 / CONTRAST)
+}

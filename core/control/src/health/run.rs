@@ -1,0 +1,117 @@
+//! The latest steps of a link, since a clean link was last the likelier explanation of them.
+
+use std::collections::vec_deque::Iter;
+use std::time::Duration;
+
+use super::evidence::LossEvidence;
+use super::loss_test::{CONTRAST, frame_weight, loss_weight};
+use super::step::Step;
+
+/// The steps with the most losses that may have been bursts: what is lost in one was lost to a full queue.
+const BURSTS: usize = 2;
+/// What a step may lose more than the others without being a burst, in standard deviations, and in frames.
+const MAX_DEVIATIONS: f64 = 3.0;
+const MAX_EXCESS: f64 = 2.0;
+/// Damaged frames from which on a link is degraded, in two steps at least.
+const MIN_DAMAGED: u64 = 5;
+
+/// Consecutive steps, up to the latest one.
+#[derive(Clone, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) steps: Iter<'a, Step>,
+    /// The step before.
+    pub(super) before: Option<&'a Step>,
+}
+
+impl<'a> Run<'a> {
+    /// Number of steps.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// How much likelier than a clean link a lossy one is, as a logarithm, if it loses as much during bursts as at other
+    /// times; `error` of the lost frames do not count.
+    pub(super) fn evidence(&self, limit: f64, error: f64) -> f64 {
+        loss_weight() * (self.lost_without_bursts() - error) - frame_weight(limit) * self.frames()
+    }
+
+    /// Frames by which the losses may be wrong, as the times of readings are uncertain.
+    pub(super) fn doubt(&self) -> f64 {
+        let last = self.steps.clone().next_back();
+        let ends = || self.before.into_iter().chain(last);
+        let uncertain = ends().map(|step| step.uncertain.powi(2)).sum::<f64>().sqrt();
+        uncertain * self.max_rate() + ends().map(|step| step.ramp).sum::<f64>()
+    }
+
+    /// The highest rate of a step, in frames a second.
+    pub(super) fn max_rate(&self) -> f64 {
+        self.steps.clone().chain(self.before).map(Step::rate).fold(0.0, f64::max)
+    }
+
+    /// Whether so many frames are damaged that the link is degraded: nothing else explains those.
+    pub(super) fn is_damaging(&self, limit: f64) -> bool {
+        let damaged = self.damaged();
+        damaged >= MIN_DAMAGED
+            && self.steps.clone().filter(|step| step.damaged > 0).count() > 1
+            && damaged as f64 >= limit / CONTRAST * self.frames()
+    }
+
+    /// Whether frames are missing because the receiver counts several frames as one, as network cards and Linux merge
+    /// them (LRO, GRO): then no bytes are missing, so the received frames are longer than the sent ones.
+    pub(super) fn is_merged(&self) -> bool {
+        let [frames, lost] = [self.frames(), self.lost()];
+        let [sent, received] = [|step: &Step| step.bytes, |step: &Step| step.bytes_received]
+            .map(|of| self.steps.clone().map(of).sum::<f64>());
+        if received <= 0.0 || sent <= 0.0 || lost >= frames {
+            return false;
+        }
+        let longer = received / (frames - lost) / (sent / frames) - 1.0;
+        longer >= lost / frames / 2.0
+    }
+
+    /// What was counted. The losses may have begun during the first step, which then does not count.
+    pub(super) fn total(&self) -> LossEvidence {
+        let rest = Run { steps: self.rest(), before: None };
+        let shares = [self, &rest].map(|run| run.lost() / run.frames().max(1.0));
+        let run = if shares[0] < shares[1] { &rest } else { self };
+        LossEvidence {
+            frames: run.frames().round() as u64,
+            lost: run.lost().max(0.0).round() as u64,
+            damaged: run.damaged(),
+            time: run.steps.clone().map(|step| step.time).sum::<Duration>(),
+        }
+    }
+
+    fn rest(&self) -> Iter<'a, Step> {
+        let mut steps = self.steps.clone();
+        steps.next();
+        steps
+    }
+
+    fn frames(&self) -> f64 {
+        self.steps.clone().map(|step| step.frames).sum()
+    }
+
+    fn lost(&self) -> f64 {
+        self.steps.clone().map(Step::lost_or_damaged).sum()
+    }
+
+    fn damaged(&self) -> u64 {
+        self.steps.clone().map(|step| step.damaged).sum()
+    }
+
+    fn lost_without_bursts(&self) -> f64 {
+        let mut bursts: Vec<_> = self.steps.clone().collect();
+        bursts.sort_unstable_by(|one, other| other.lost_or_damaged().total_cmp(&one.lost_or_damaged()));
+        bursts.truncate(BURSTS);
+        let [frames, lost] =
+            [Step::all, Step::lost_or_damaged].map(|of| bursts.iter().map(|step| of(step)).sum::<f64>());
+        let rest = self.lost() - lost;
+        let share = (rest / (self.frames() - frames).max(1.0)).max(0.0);
+        let usual = |step: &&Step| {
+            let expected = share * step.frames;
+            step.lost_or_damaged().min(expected + MAX_DEVIATIONS * expected.sqrt() + MAX_EXCESS)
+        };
+        rest + bursts.iter().map(usual).sum::<f64>()
+    }
+}

@@ -1,0 +1,173 @@
+//! The search for lossy links against simulated counters.
+
+mod world;
+
+use std::time::Duration;
+
+use world::{Behaviour, World};
+
+const HALF_AN_HOUR: u64 = 1_800;
+const STEADY: Behaviour =
+    Behaviour { rate: 1_000.0, bursts: 0, delay: 0, reply: 4, stale: 0, loss: 0.0, damage: 0.0, merged: 0.0 };
+
+/// How long it takes to find a loss that begins after a minute, in many runs, shortest first.
+fn times_to_find(behaviour: Behaviour, seeds: u64) -> Vec<Duration> {
+    let time = |seed| {
+        let mut world = World::new(Behaviour { loss: 0.0, damage: 0.0, ..behaviour }, seed);
+        world.run(60);
+        world.run_millis(seed * 37 % 1_000);
+        let start = world.now;
+        world.behaviour = behaviour;
+        world.run(60);
+        world.found_after(start).map_or(Duration::MAX, |(time, _)| time)
+    };
+    let mut times: Vec<_> = (0..seeds).map(time).collect();
+    times.sort_unstable();
+    times
+}
+
+#[test]
+fn a_busy_clean_link_gives_no_alarm_in_half_an_hour() {
+    for (seed, rate) in (0..).zip([50.0, 1_000.0, 20_000.0]) {
+        for (reply, bursts) in [(2, 0), (4, 300), (40, 0), (40, 50), (200, 1_000)] {
+            for delay in [0, 30] {
+                let behaviour = Behaviour { rate, reply, bursts, delay, ..STEADY };
+                let mut world = World::new(behaviour, seed);
+                world.run(HALF_AN_HOUR);
+                assert_eq!(world.alarms(), 0, "{rate} {reply} {bursts} {delay}: {:?}", world.changes);
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_that_lag_behind_give_no_alarm() {
+    for (seed, stale) in (0..).zip([70, 250, 990, 1_000, 1_010, 3_000]) {
+        for bursts in [0, 500] {
+            let mut world = World::new(Behaviour { stale, bursts, reply: 10, ..STEADY }, seed);
+            world.run(HALF_AN_HOUR);
+            assert_eq!(world.alarms(), 0, "{stale} {bursts}: {:?}", world.changes);
+        }
+    }
+}
+
+#[test]
+fn a_hundredth_of_a_thousand_frames_a_second_is_found_within_five_seconds() {
+    for (rate, reply, share, limit) in [
+        (2_000.0, 4, 1.0, 5),
+        (50_000.0, 4, 1.0, 5),
+        (1_000.0, 4, 0.9, 5),
+        // Fewer frames, or switches that answer later, take longer.
+        (500.0, 4, 1.0, 10),
+        (1_000.0, 15, 0.9, 10),
+    ] {
+        let times = times_to_find(Behaviour { rate, reply, loss: 0.01, ..STEADY }, 40);
+        let found = times.iter().filter(|time| **time <= Duration::from_secs(limit)).count();
+        assert!(found as f64 >= share * times.len() as f64, "{rate} {reply}: {times:?}");
+    }
+}
+
+#[test]
+fn damaged_frames_are_found_and_named() {
+    let mut world = World::new(STEADY, 3);
+    world.run(30);
+    world.behaviour.damage = 0.01;
+    world.run(5);
+    let (_, evidence) = world.found_after(30_000).expect("an alarm");
+    assert!(evidence.damaged >= 5 && evidence.lost >= evidence.damaged, "{evidence}");
+    assert!((0.004..0.03).contains(&evidence.share()), "{evidence}");
+}
+
+#[test]
+fn the_evidence_is_what_was_lost() {
+    for (seed, loss) in (0..).zip([0.01, 0.05, 0.5, 1.0]) {
+        let mut world = World::new(STEADY, seed);
+        world.run(30);
+        world.behaviour.loss = loss;
+        world.run(10);
+        let (_, evidence) = world.found_after(30_000).expect("an alarm");
+        assert!((loss * 0.5..=loss * 2.0).contains(&evidence.share()), "{loss}: {evidence}");
+    }
+}
+
+#[test]
+fn a_tenth_of_the_loss_that_is_looked_for_is_tolerated() {
+    for seed in 0..5 {
+        let mut world = World::new(Behaviour { rate: 10_000.0, loss: 0.001, ..STEADY }, seed);
+        world.run(600);
+        assert_eq!(world.alarms(), 0);
+    }
+}
+
+#[test]
+fn a_burst_of_losses_is_a_full_queue() {
+    let mut world = World::new(STEADY, 1);
+    for _ in 0..20 {
+        world.run(70);
+        world.behaviour.loss = 1.0;
+        world.run_millis(150);
+        world.behaviour.loss = 0.0;
+    }
+    assert_eq!(world.alarms(), 0, "{:?}", world.changes);
+}
+
+#[test]
+fn counters_that_start_anew_are_no_losses_and_hide_none() {
+    let mut world = World::new(STEADY, 1);
+    for end in [0, 1, 0, 1] {
+        world.run(20);
+        world.restart_counters(end);
+    }
+    world.run(20);
+    assert_eq!(world.alarms(), 0, "{:?}", world.changes);
+    world.behaviour.loss = 0.01;
+    world.run(2);
+    world.restart_counters(1);
+    world.run(6);
+    assert_eq!(world.alarms(), 1);
+}
+
+#[test]
+fn a_link_is_taken_back_once_it_has_been_clean_for_its_hold_time() {
+    let mut world = World::new(Behaviour { loss: 0.02, ..STEADY }, 5);
+    world.run(300);
+    assert_eq!((world.alarms(), world.recoveries().len()), (1, 0), "{:?}", world.changes);
+    world.behaviour.loss = 0.0;
+    world.run(60);
+    let recovered = world.recoveries();
+    assert!(matches!(recovered[..], [at] if (329_000..=333_000).contains(&at)), "{recovered:?}");
+}
+
+#[test]
+fn the_hold_time_doubles_when_losses_return_and_is_forgotten_after_a_long_clean_time() {
+    let mut world = World::new(STEADY, 5);
+    let mut holds = Vec::new();
+    for rest in [1, 1, 1, 2_500, 1] {
+        world.behaviour.loss = 0.02;
+        world.run(10);
+        world.behaviour.loss = 0.0;
+        let clean = world.now;
+        while world.recoveries().len() == holds.len() {
+            world.run(1);
+        }
+        holds.push((world.now - clean) / 10_000);
+        world.run(rest);
+    }
+    assert_eq!(holds, [3, 6, 12, 24, 3]);
+}
+
+#[test]
+fn suspicions_of_a_clean_link_cost_little() {
+    let mut world = World::new(Behaviour { bursts: 300, reply: 15, ..STEADY }, 2);
+    world.run(HALF_AN_HOUR);
+    assert!(world.polls < HALF_AN_HOUR * 3 / 2, "{}", world.polls);
+}
+
+#[test]
+fn frames_that_the_receiver_counts_as_one_are_not_lost() {
+    for (seed, merged) in (0..).zip([0.01, 0.05, 0.5, 0.97]) {
+        let mut world = World::new(Behaviour { rate: 3_000.0, merged, ..STEADY }, seed);
+        world.run(300);
+        assert_eq!(world.alarms(), 0, "{merged}: {:?}", world.changes);
+    }
+}

@@ -1,0 +1,212 @@
+//! What comes from the peer: packets of flows in order, and those that are missing.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use braid_spray::{Fate, HoldTime, Numbered, PathId, Resequencer, Segment, SeqNo, Settings};
+use braid_types::{FiveTuple, Time};
+
+use super::frame::{MAX_LISTED, Mark, Part, Payload, Place};
+use super::parts::Parts;
+use super::repair::Missing;
+use crate::endpoint::MAX_PATHS;
+
+/// The flows that are put in order at once.
+const FLOWS: u32 = 16_384;
+/// How long packets are held for others that are on their way: at least, at most, and before any have come late.
+const LEAST_HOLD: Duration = Duration::from_millis(60);
+const MOST_HOLD: Duration = Duration::from_millis(600);
+const FIRST_HOLD: Duration = Duration::from_millis(150);
+/// After so many round trips and this much more, a packet is asked for again.
+const ASK_ROUND_TRIPS: f64 = 1.25;
+const ASK_MARGIN: Duration = Duration::from_millis(10);
+const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// The receiving half of a bond.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// By the number that the peer gives a path.
+    paths: [Counted; MAX_PATHS],
+    /// By the number here, bytes received.
+    bytes: [u32; MAX_PATHS],
+    used: u8,
+    round_trip: Duration,
+    /// Whether a packet was overtaken by one that was sent later.
+    has_come_late: bool,
+    resequencer: Resequencer<Vec<u8>>,
+    parts: Parts,
+    packets: VecDeque<Vec<u8>>,
+    received: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    received: u32,
+    missing: Missing,
+}
+
+impl Incoming {
+    pub(super) fn new(seed: u64) -> Self {
+        let hold = HoldTime::Measured { least: LEAST_HOLD, most: MOST_HOLD };
+        Self {
+            paths: Default::default(),
+            bytes: [0; MAX_PATHS],
+            used: 1,
+            round_trip: UNKNOWN_ROUND_TRIP,
+            has_come_late: false,
+            resequencer: Resequencer::new(Settings { flows: FLOWS, hold, ..Settings::default() }, seed),
+            parts: Parts::default(),
+            packets: VecDeque::new(),
+            received: 0,
+        }
+    }
+
+    pub(super) fn note_bytes(&mut self, path: u8, length: usize) {
+        if let Some(bytes) = self.bytes.get_mut(usize::from(path)) {
+            *bytes = bytes.wrapping_add(u32::try_from(length).unwrap_or(u32::MAX));
+        }
+    }
+
+    pub(super) fn handle_packet(&mut self, now: Time, mark: Mark, seq: u32, payload: Payload<'_>) {
+        let Some(path) = self.paths.get_mut(usize::from(mark.path)) else { return };
+        path.received = path.received.wrapping_add(1);
+        path.missing.note(now, seq, mark.shows_losses);
+        self.set_used(mark.paths);
+        self.deliver(now, mark.path, payload);
+    }
+
+    /// A packet that was lost has come; a second time it is not passed on.
+    pub(super) fn handle_again(&mut self, now: Time, place: Place, payload: Payload<'_>) {
+        let path = self.paths.get_mut(usize::from(place.path));
+        if path.is_some_and(|path| path.missing.take(place.seq)) {
+            self.deliver(now, place.path, payload);
+        }
+    }
+
+    /// A probe has come, before which so many packets were sent by its path.
+    pub(super) fn handle_probe(&mut self, now: Time, mark: Mark, sent: u32) {
+        let path = self.paths.get_mut(usize::from(mark.path));
+        path.into_iter().for_each(|path| path.missing.note_sent(now, sent, mark.shows_losses));
+    }
+
+    /// The packets that have come by a path, as the peer numbers it.
+    pub(super) fn packets_by(&self, path: u8) -> u32 {
+        self.paths.get(usize::from(path)).map_or(0, |path| path.received)
+    }
+
+    /// The bytes that have come by a path, as it is numbered here.
+    pub(super) fn bytes_by(&self, path: u8) -> u32 {
+        self.bytes.get(usize::from(path)).copied().unwrap_or(0)
+    }
+
+    /// These packets will not come.
+    pub(super) fn abandon(&mut self, now: Time, path: u8, seqs: &[u32]) {
+        self.paths.get_mut(usize::from(path)).into_iter().for_each(|path| path.missing.abandon(seqs));
+        self.settle(now);
+    }
+
+    /// Packets to ask for, and their path.
+    pub(super) fn poll_missing(&mut self, now: Time, round_trip: Option<Duration>) -> Option<(u8, Vec<u32>)> {
+        self.round_trip = round_trip.unwrap_or(UNKNOWN_ROUND_TRIP);
+        let again = self.ask_again();
+        let polled =
+            (0..).zip(&mut self.paths).map(|(path, it)| (path, it.missing.poll(now, again, MAX_LISTED)));
+        polled.into_iter().find(|(_, seqs)| !seqs.is_empty())
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        if self.resequencer.poll_timeout().is_some_and(|due| due <= now) {
+            self.settle(now);
+            self.resequencer.handle_timeout(now);
+            self.release();
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        let missing = self.paths.iter().filter_map(|path| path.missing.poll_timeout());
+        missing.chain(self.resequencer.poll_timeout()).min()
+    }
+
+    pub(super) fn poll_packet(&mut self) -> Option<Vec<u8>> {
+        self.packets.pop_front()
+    }
+
+    pub(super) const fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn ask_again(&self) -> Duration {
+        self.round_trip.mul_f64(ASK_ROUND_TRIPS).saturating_add(ASK_MARGIN)
+    }
+
+    fn set_used(&mut self, paths: u8) {
+        if paths != self.used {
+            self.used = paths;
+            // A path that is no longer used would be waited for.
+            self.resequencer.forget_paths();
+        }
+    }
+
+    fn deliver(&mut self, now: Time, path: u8, payload: Payload<'_>) {
+        match payload {
+            Payload::Urgent(packet) => {
+                self.received = self.received.saturating_add(1);
+                self.packets.push_back(packet.to_vec());
+            }
+            Payload::Numbered { part: Part::Whole, numbered, packet } => {
+                self.put_in_order(now, path, numbered, packet.to_vec());
+            }
+            Payload::Numbered { part, numbered, packet } => {
+                if let Some(packet) = self.parts.join(numbered, part, packet) {
+                    self.put_in_order(now, path, numbered, packet);
+                }
+            }
+        }
+    }
+
+    fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
+        self.received = self.received.saturating_add(1);
+        self.settle(now);
+        let segment = Segment { seq: SeqNo(numbered.number), payload: 1, ..Segment::default() };
+        let size = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        let mut packet = Some(packet);
+        let hold = || packet.take().unwrap_or_default();
+        let late = self.resequencer.path(PathId(path)).late;
+        let fate = self.resequencer.offer(now, &name(numbered.key), segment, PathId(path), size, hold);
+        self.has_come_late |= self.resequencer.path(PathId(path)).late > late;
+        if fate == Fate::Forward {
+            self.packets.extend(packet);
+        }
+        self.release();
+    }
+
+    /// While repairs may come, gaps are held open for them; else a gap that all paths have passed is given up.
+    fn settle(&mut self, now: Time) {
+        let wait = self.ask_again().saturating_mul(4);
+        let wait = wait.min(MOST_HOLD);
+        let is_awaited = self.paths.iter().any(|path| path.missing.is_awaited(now, wait));
+        let (paths, hold) = if is_awaited {
+            (0, HoldTime::Measured { least: wait, most: MOST_HOLD })
+        } else {
+            let most = if self.has_come_late { MOST_HOLD } else { FIRST_HOLD };
+            (self.used, HoldTime::Measured { least: LEAST_HOLD, most })
+        };
+        let settings = self.resequencer.settings();
+        if settings.paths != paths || settings.hold != hold {
+            self.resequencer.change(Settings { paths, hold, ..*settings });
+        }
+    }
+
+    fn release(&mut self) {
+        while let Some(packet) = self.resequencer.poll_packet() {
+            self.packets.push_back(packet);
+        }
+    }
+}
+
+/// The flow's name as the resequencer wants it.
+const fn name(key: u32) -> FiveTuple {
+    let address = IpAddr::V4(Ipv4Addr::from_bits(key));
+    FiveTuple { src: address, dst: address, src_port: 0, dst_port: 0 }
+}

@@ -1,0 +1,111 @@
+//! What a path loses, and how much of it may be repaired.
+
+use braid_types::Time;
+
+use crate::bond::frame::Answer;
+
+/// The time over which losses are smoothed, in seconds: those of the last moments, and those with short queues.
+const SMOOTHING: f64 = 2.0;
+const CALM_SMOOTHING: f64 = 10.0;
+/// With fewer packets the lost part means nothing; that of probes is taken.
+const MIN_PACKETS: f64 = 300.0;
+/// The weight of a new probe in the lost part of probes.
+const PROBE_WEIGHT: f64 = 0.05;
+/// Counts that differ by more began anew.
+const RESET_JUMP: u32 = 1 << 24;
+/// A path that loses more is not used while another loses less than half.
+const BROKEN: f64 = 0.15;
+/// Repairs of each packet sent, at most; while the queue is about as long as ever, no more than twice the usual loss.
+const MAX_REPAIRS: f64 = 0.08;
+/// A path that usually loses so much may repair as many in a row with a long queue.
+const LOSSY: f64 = 0.003;
+/// Repairs in a row.
+const BURST: f64 = 24.0;
+
+/// Losses of a path. Those that are usual for it are repaired; when its queue is full, it loses more, and hosts have to see it.
+#[derive(Clone, Debug)]
+pub(super) struct Losses {
+    last: Option<(Time, Answer)>,
+    recent: Share,
+    calm: Share,
+    probes: f64,
+    repairs: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    sent: f64,
+    lost: f64,
+}
+
+impl Default for Losses {
+    fn default() -> Self {
+        Self { last: None, recent: Share::default(), calm: Share::default(), probes: 0.0, repairs: BURST }
+    }
+}
+
+impl Losses {
+    /// An answer, before which so many probes were not answered; `is_calm` while hardly anything queues.
+    pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, skipped: u32, is_calm: bool) {
+        for lost in std::iter::repeat_n(1.0, skipped.min(64) as usize).chain([0.0]) {
+            self.probes += PROBE_WEIGHT * (lost - self.probes);
+        }
+        let Some((before, last)) = self.last.replace((now, *answer)) else { return };
+        let sent = answer.sent.wrapping_sub(last.sent);
+        let received = answer.received.wrapping_sub(last.received);
+        if sent > RESET_JUMP || received > RESET_JUMP {
+            return;
+        }
+        let seconds = now.since(before).as_secs_f64();
+        let lost = f64::from(sent) - f64::from(received);
+        self.recent.add(seconds / SMOOTHING, f64::from(sent), lost);
+        if is_calm {
+            self.calm.add(seconds / CALM_SMOOTHING, f64::from(sent), lost);
+        }
+    }
+
+    /// A packet is sent: with it comes a part of a repair.
+    pub(super) fn note_packet(&mut self, is_crowded: bool) {
+        let (part, most) = if is_crowded {
+            // What a path loses that is clean else, its full queue has dropped.
+            let usual = self.calm.part().unwrap_or(LOSSY);
+            ((usual * 2.0).min(MAX_REPAIRS), BURST * (usual / LOSSY).min(1.0))
+        } else {
+            (MAX_REPAIRS, BURST)
+        };
+        self.repairs = (self.repairs + part).min(most);
+    }
+
+    pub(super) fn may_repair(&self) -> bool {
+        self.repairs >= 1.0
+    }
+
+    pub(super) fn note_repair(&mut self) {
+        self.repairs = (self.repairs - 1.0).max(0.0);
+    }
+
+    /// The part lost lately.
+    pub(super) fn share(&self) -> f64 {
+        self.recent.part().unwrap_or(self.probes)
+    }
+
+    /// The part lost while the queue is short.
+    pub(super) fn usual(&self) -> f64 {
+        self.calm.part().unwrap_or(0.0)
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.share() > BROKEN
+    }
+}
+
+impl Share {
+    fn add(&mut self, age: f64, sent: f64, lost: f64) {
+        let keep = (-age).exp();
+        (self.sent, self.lost) = (self.sent * keep + sent, self.lost * keep + lost);
+    }
+
+    fn part(&self) -> Option<f64> {
+        (self.sent >= MIN_PACKETS).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,221 @@
+//! What is known of one path: how long a packet takes by it now, what it carries, and what it loses.
+
+mod delay;
+mod losses;
+mod rate;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::{BitsPerSec, Time};
+
+use super::frame::Answer;
+use delay::Delay;
+use losses::Losses;
+use rate::Rate;
+
+/// A path is dead when no probe is answered for this long, beyond the round trip.
+const DEAD_AFTER: Duration = Duration::from_millis(120);
+/// Answers in a row that revive it.
+const REVIVED_BY: u32 = 3;
+const MAX_PROBES: usize = 256;
+/// The part of the difference between the modelled queue and a measured one by which the model is corrected.
+const CORRECTION: f64 = 0.3;
+/// The part by which the usual wait is corrected, which is jitter, or the traffic of others; more by the first answers.
+const USUAL_CORRECTION: f64 = 0.03;
+/// A queue of so many seconds is more than jitter.
+const OVERFULL: f64 = 0.04;
+/// What it takes until a lost packet is repaired, in round trips; all later packets of its flow wait for it.
+const REPAIR_ROUND_TRIPS: f64 = 1.25;
+/// Packets that wait for one that is lost, about: with so few between two losses, some always wait.
+const PACKETS_THAT_WAIT: f64 = 100.0;
+
+/// A path as probes show it, and a model of its queue since the last answer.
+///
+/// The model fills with each packet that is sent and empties at the path's rate. An answer says how long the queue was a round
+/// trip ago; the model and the questions that are still open are corrected by a part of what it was wrong by.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    probes: VecDeque<Probe>,
+    delay: Delay,
+    rate: Rate,
+    losses: Losses,
+    /// Seconds that the next packet waits, as of `updated`.
+    backlog: f64,
+    /// Seconds that packets wait besides.
+    usual: f64,
+    answers: u32,
+    updated: Time,
+    round_trip: Duration,
+    /// When the newest probe that was answered was sent.
+    answered: Option<Time>,
+    began: Time,
+    in_a_row: u32,
+    is_dead: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    number: u32,
+    at: Time,
+    /// What the model said.
+    backlog: f64,
+}
+
+/// What is known of a path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathReport {
+    /// Whether it does not answer probes.
+    pub is_dead: bool,
+    /// The time that packets wait in its queues.
+    pub queue: Duration,
+    /// The round trip of probes, smoothed.
+    pub round_trip: Duration,
+    /// The part of its packets that is lost, smoothed; of probes, while it carries little.
+    pub loss: f64,
+}
+
+impl Line {
+    /// A path of which nothing is known but perhaps its rate.
+    pub(super) fn new(now: Time, rate: Option<BitsPerSec>) -> Self {
+        Self {
+            probes: VecDeque::new(),
+            delay: Delay::new(now),
+            rate: Rate::new(rate),
+            losses: Losses::default(),
+            backlog: 0.0,
+            usual: 0.0,
+            answers: 0,
+            updated: now,
+            round_trip: Duration::ZERO,
+            answered: None,
+            began: now,
+            in_a_row: 0,
+            is_dead: false,
+        }
+    }
+
+    /// Traffic begins after a pause: nothing that was asked before counts.
+    pub(super) fn wake(&mut self, now: Time) {
+        self.probes.clear();
+        self.backlog = 0.0;
+        (self.updated, self.began) = (now, now);
+        self.answered = self.answered.map(|_| now);
+        self.delay.wake();
+        self.rate.wake();
+    }
+
+    pub(super) fn note_probe(&mut self, now: Time, number: u32) {
+        if self.probes.len() >= MAX_PROBES {
+            self.probes.pop_front();
+        }
+        let backlog = self.waits(now);
+        self.probes.push_back(Probe { number, at: now, backlog });
+    }
+
+    /// A packet of this size is sent.
+    pub(super) fn note_packet(&mut self, now: Time, size: usize) {
+        // What would wait longer than anything before is dropped by the path, mostly.
+        self.backlog = (self.waits(now) + self.rate.seconds(size)).min(self.delay.bound());
+        self.updated = now;
+        self.losses.note_packet(self.is_crowded());
+    }
+
+    /// The answer to a probe; whether it was expected.
+    pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer) -> bool {
+        let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {
+            return false;
+        };
+        self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
+        let Some(probe) = self.probes.drain(..=place).next_back() else { return false };
+        self.answered = Some(probe.at);
+        let round_trip = now.since(probe.at);
+        let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
+        self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
+        self.delay.note(probe.at, answer.arrived);
+        self.rate.note(answer.arrived, answer.bytes, self.delay.queue());
+        self.losses.note_answer(now, answer, u32::try_from(place).unwrap_or(u32::MAX), self.delay.is_calm());
+        self.correct(now, &probe);
+        self.is_dead &= self.in_a_row < REVIVED_BY;
+        true
+    }
+
+    fn correct(&mut self, now: Time, probe: &Probe) {
+        let wrong = self.delay.queue() - self.usual - probe.backlog;
+        self.answers = self.answers.saturating_add(1);
+        let part = (1.0 / f64::from(self.answers)).max(USUAL_CORRECTION);
+        self.usual = (self.usual + part * wrong).max(0.0);
+        let wrong = CORRECTION * wrong;
+        self.backlog = (self.waits(now) + wrong).max(0.0);
+        self.updated = now;
+        self.probes.iter_mut().for_each(|probe| probe.backlog = (probe.backlog + wrong).max(0.0));
+    }
+
+    /// Marks the path dead if nothing is answered.
+    pub(super) fn review(&mut self, now: Time) {
+        let newest = self.answered.unwrap_or(self.began);
+        let waits = self.probes.front().is_some_and(|probe| probe.at >= newest || self.answered.is_none());
+        let queued = Duration::from_secs_f64(self.waits(now).min(1.0));
+        if waits && now.since(newest) > self.round_trip.saturating_add(DEAD_AFTER).saturating_add(queued) {
+            (self.is_dead, self.in_a_row, self.backlog) = (true, 0, 0.0);
+        }
+    }
+
+    /// When a packet sent now would arrive, in seconds since an epoch that is the same for all paths; `None` while unknown.
+    pub(super) fn arrival(&self, now: Time, size: usize) -> Option<f64> {
+        let least = self.delay.least()?;
+        let repair = REPAIR_ROUND_TRIPS * (self.round_trip.as_secs_f64() - self.delay.queue()).max(0.0);
+        let repairs = (self.losses.usual() * PACKETS_THAT_WAIT).min(1.0) * repair;
+        Some(least + self.usual + self.waits(now) + self.rate.seconds(size) + repairs)
+    }
+
+    /// The most that it carried lately, in bytes a second.
+    pub(super) fn carried(&self) -> f64 {
+        self.rate.carried()
+    }
+
+    /// What it carries at most, while more waits than jitter explains.
+    pub(super) fn limit(&self) -> Option<f64> {
+        self.rate.full().filter(|_| self.delay.queue() - self.usual > OVERFULL)
+    }
+
+    pub(super) const fn is_dead(&self) -> bool {
+        self.is_dead
+    }
+
+    /// Whether it loses much though it is not full.
+    pub(super) fn is_broken(&self) -> bool {
+        self.losses.is_broken() && !self.is_crowded()
+    }
+
+    /// Whether its queue is about as long as it ever is.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.delay.is_crowded()
+    }
+
+    /// Whether one more lost packet may be repaired.
+    pub(super) fn may_repair(&self) -> bool {
+        self.losses.may_repair()
+    }
+
+    pub(super) fn note_repair(&mut self) {
+        self.losses.note_repair();
+    }
+
+    pub(super) const fn round_trip(&self) -> Duration {
+        self.round_trip
+    }
+
+    pub(super) fn report(&self) -> Option<PathReport> {
+        self.answered.map(|_| PathReport {
+            is_dead: self.is_dead,
+            queue: Duration::from_secs_f64(self.delay.queue().clamp(0.0, 1e6)),
+            round_trip: self.round_trip,
+            loss: self.losses.share(),
+        })
+    }
+
+    fn waits(&self, now: Time) -> f64 {
+        (self.backlog - now.since(self.updated).as_secs_f64()).max(0.0)
+    }
+}

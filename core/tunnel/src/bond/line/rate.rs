@@ -1,0 +1,97 @@
+//! What a path can carry: the most that has arrived by it while something queued, or a little more than has arrived.
+
+use std::collections::VecDeque;
+
+use braid_types::BitsPerSec;
+
+/// Arrivals are counted over this time, in nanoseconds: jitter bunches them.
+const SPAN: u64 = 150_000_000;
+/// The most of this time counts, up to twice as long.
+const WINDOW: u64 = 3_000_000_000;
+/// A queue that is never shorter, in seconds, shows that the path is full.
+const FULL: f64 = 0.004;
+/// A path that is not full is given so much more than has arrived, and so many bytes a second at least.
+const GROWTH: f64 = 1.5;
+const LEAST: f64 = 1e6;
+
+/// The rate of a path that was not full lately is unknown: it grows with what the path carries, so that no queue grows far
+/// before it is seen.
+#[derive(Clone, Debug)]
+pub(super) struct Rate {
+    marks: VecDeque<Mark>,
+    /// Bytes a second that arrived at most while it was full, and at all.
+    most: [Most; 2],
+    since: u64,
+    /// Before anything was measured.
+    given: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Most {
+    full: f64,
+    any: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// By the other end's clock.
+    arrived: u64,
+    bytes: u32,
+    queue: f64,
+}
+
+impl Rate {
+    pub(super) fn new(given: Option<BitsPerSec>) -> Self {
+        let given = given.map(|rate| rate.0 as f64 / 8.0);
+        Self { marks: VecDeque::new(), most: Default::default(), since: 0, given }
+    }
+
+    /// So many bytes had arrived at `arrived`; packets wait so many seconds.
+    pub(super) fn note(&mut self, arrived: u64, bytes: u32, queue: f64) {
+        if self.marks.back().is_some_and(|last| arrived < last.arrived) {
+            return;
+        }
+        if arrived.saturating_sub(self.since) >= WINDOW {
+            (self.most, self.since) = ([Most::default(), self.most[0]], arrived);
+        }
+        self.marks.push_back(Mark { arrived, bytes, queue });
+        while self.marks.get(1).is_some_and(|it| arrived.saturating_sub(it.arrived) >= SPAN) {
+            self.marks.pop_front();
+        }
+        let Some(first) = self.marks.front() else { return };
+        let span = arrived.saturating_sub(first.arrived);
+        if span < SPAN {
+            return;
+        }
+        let rate = f64::from(bytes.wrapping_sub(first.bytes)) / (span as f64 / 1e9);
+        let is_full = self.marks.iter().all(|mark| mark.queue > FULL);
+        let most = &mut self.most[0];
+        most.any = most.any.max(rate);
+        most.full = if is_full { most.full.max(rate) } else { most.full };
+    }
+
+    /// Traffic pauses.
+    pub(super) fn wake(&mut self) {
+        self.marks.clear();
+    }
+
+    /// How long the path takes for so many bytes.
+    pub(super) fn seconds(&self, bytes: usize) -> f64 {
+        let assumed = || self.given.unwrap_or(LEAST).max(self.most(|it| it.any) * GROWTH);
+        bytes as f64 / self.full().unwrap_or_else(assumed)
+    }
+
+    /// What it carried while it was full, in bytes a second; `None` if it was not lately.
+    pub(super) fn full(&self) -> Option<f64> {
+        Some(self.most(|it| it.full)).filter(|rate| *rate > 0.0)
+    }
+
+    /// The most that it carried lately.
+    pub(super) fn carried(&self) -> f64 {
+        self.most(|it| it.any)
+    }
+
+    fn most(&self, of: fn(&Most) -> f64) -> f64 {
+        of(&self.most[0]).max(of(&self.most[1]))
+    }
+}

@@ -1,0 +1,47 @@
+//! The goodput of one TCP flow over both lines of sixteen pairs, against each line alone.
+
+mod profiles;
+mod tcp;
+mod world;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use profiles::Profile;
+use world::World;
+
+const WARM_UP: Duration = Duration::from_secs(5);
+const MEASURED: Duration = Duration::from_secs(20);
+const SEED: u64 = 1;
+/// What both lines carry at least, against the better one; and where there is much to gain.
+const LEAST: f64 = 0.97;
+const GAIN: f64 = 1.5;
+
+/// The goodput of each line alone, and of both.
+fn measure(profile: &Profile) -> [f64; 3] {
+    let [a, b] = profile.lines;
+    [vec![a], vec![b], vec![a, b]].map(|lines| {
+        let mut world = World::new(&lines, SEED);
+        world.goodput(WARM_UP);
+        world.goodput(MEASURED)
+    })
+}
+
+#[test]
+fn both_lines_carry_no_less_than_the_better_one() {
+    let profiles = profiles::all();
+    let results: Vec<[f64; 3]> = std::thread::scope(|scope| {
+        let runs: Vec<_> = profiles.iter().map(|profile| scope.spawn(|| measure(profile))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let (mut table, mut failures) = (String::new(), Vec::new());
+    for (Profile { name, gains, .. }, [a, b, both]) in profiles.iter().zip(results) {
+        let ratio = both / a.max(b);
+        writeln!(table, "{name:<13} {a:7.1} {b:7.1} {both:7.1} {ratio:5.2}").unwrap();
+        if ratio < if *gains { GAIN } else { LEAST } {
+            failures.push(name);
+        }
+    }
+    println!("{table}");
+    assert!(failures.is_empty(), "too little in {failures:?}:\n{table}");
+}

@@ -1,0 +1,126 @@
+//! Links that were lost and have not come back, for those who begin to watch meanwhile.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use braid_api::{Link, LostLink};
+use braid_control::Notice;
+use braid_types::{DatapathId, SwitchPort, Time};
+
+use crate::http::wire::loss;
+use crate::notices::TimedNotice;
+
+/// Lost links that are kept, and reasons of losses; of more, the links that were lost first are forgotten.
+const MAX_LOST: usize = 8_192;
+
+/// The lost links by their sending port.
+#[derive(Debug, Default)]
+pub(super) struct LostLinks {
+    links: BTreeMap<SwitchPort, LostLink>,
+    /// When links were lost that may still be in the list, and why.
+    losses: BTreeMap<SwitchPort, (Time, braid_control::LinkLoss)>,
+}
+
+impl LostLinks {
+    /// Notes why a link is about to leave the list.
+    pub(super) fn note(&mut self, told: &TimedNotice) {
+        match &told.notice {
+            Notice::LinkDown { src, why, .. } if self.losses.len() < MAX_LOST => {
+                self.losses.insert(*src, (told.at, *why));
+            }
+            Notice::LinkUp { src, .. } => _ = self.losses.remove(src),
+            _ => {}
+        }
+    }
+
+    /// These links left the list at `now`, as JSON; of the others, those that are there are not lost.
+    pub(super) fn update(&mut self, now: Time, gone: &[Bytes], is_there: impl Fn(SwitchPort) -> bool) {
+        for json in gone {
+            if let Ok(link) = serde_json::from_slice(json) {
+                self.lose(now, link);
+            }
+        }
+        self.links.retain(|src, _| !is_there(*src));
+    }
+
+    fn lose(&mut self, now: Time, link: Link) {
+        let known = self.losses.remove(&link.src);
+        // Where a port leads elsewhere, nothing is to be repaired.
+        if known.is_some_and(|(_, why)| why == braid_control::LinkLoss::Rewired) {
+            return;
+        }
+        if self.links.len() >= MAX_LOST {
+            let first = self.links.iter().min_by_key(|(_, it)| it.lost_at).map(|(src, _)| *src);
+            first.map(|src| self.links.remove(&src));
+        }
+        let (lost_at, why) = known.map_or((now, None), |(at, why)| (at, Some(loss(why))));
+        self.links.insert(link.src, LostLink { link, lost_at, why });
+    }
+
+    /// Those between connected switches.
+    pub(super) fn between(&self, is_connected: impl Fn(DatapathId) -> bool) -> Vec<&LostLink> {
+        let is_drawn = |it: &&LostLink| is_connected(it.link.src.dpid) && is_connected(it.link.dst.dpid);
+        self.links.values().filter(is_drawn).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_control::LinkLoss;
+    use braid_types::PortNo;
+    use serde_json::json;
+
+    use super::*;
+    use crate::names::Names;
+
+    const fn at(dpid: u64) -> SwitchPort {
+        SwitchPort::new(DatapathId(dpid), PortNo(1))
+    }
+
+    fn link(src: u64) -> Bytes {
+        let counters = json!({ "bytes": 0, "packets": 0, "dropped": 0, "errors": 0 });
+        let link = json!({ "src": at(src), "dst": at(src + 1), "capacity_bps": 7, "counters": counters });
+        Bytes::from(link.to_string())
+    }
+
+    fn down(src: u64, why: LinkLoss) -> TimedNotice {
+        let notice = Notice::LinkDown { src: at(src), dst: at(src + 1), why };
+        TimedNotice { at: Time::from_millis(5), notice, names: Names::default() }
+    }
+
+    fn lost(links: &LostLinks, gone: u64) -> Vec<u64> {
+        links.between(|dpid| dpid != DatapathId(gone)).iter().map(|it| it.link.src.dpid.0).collect()
+    }
+
+    #[test]
+    fn a_lost_link_is_kept_with_its_reason_until_it_is_back() {
+        let mut links = LostLinks::default();
+        links.note(&down(1, LinkLoss::Port));
+        links.update(Time::from_millis(9), &[link(1), link(5)], |_| false);
+        let shown = links.between(|_| true);
+        let facts: Vec<_> = shown.iter().map(|it| (it.lost_at, it.why)).collect();
+        let (early, late) = (Time::from_millis(5), Time::from_millis(9));
+        assert_eq!(facts, [(early, Some(braid_api::LinkLoss::PortDown)), (late, None)]);
+        assert_eq!((lost(&links, 0), lost(&links, 2)), (vec![1, 5], vec![5]), "its switch has left");
+        links.update(Time::from_millis(10), &[], |src| src == at(1));
+        assert_eq!(lost(&links, 0), [5]);
+    }
+
+    #[test]
+    fn a_link_whose_port_leads_elsewhere_is_not_missed() {
+        let mut links = LostLinks::default();
+        links.note(&down(1, LinkLoss::Rewired));
+        links.update(Time::ZERO, &[link(1)], |_| false);
+        assert!(lost(&links, 0).is_empty());
+    }
+
+    #[test]
+    fn lost_links_are_bounded_and_the_oldest_give_way() {
+        let mut links = LostLinks::default();
+        for src in 0..=MAX_LOST as u64 {
+            links.note(&down(src, LinkLoss::Silent));
+            links.update(Time::from_nanos(src), &[link(src)], |_| false);
+        }
+        assert_eq!((links.links.len(), links.losses.len()), (MAX_LOST, 0));
+    }
+}

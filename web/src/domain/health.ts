@@ -1,0 +1,88 @@
+/** Whether a network is well, and what is wrong. */
+import type { components } from "./schema";
+import { count, duration } from "./format";
+import { named, portOf, switchName } from "./names";
+import { load, mapLinks } from "./overlay";
+import type { Selection } from "./address";
+import { portName, type View } from "./view";
+
+export type Alarm = components["schemas"]["Alarm"];
+export type Cluster = components["schemas"]["Cluster"];
+
+export interface Trouble {
+  /** Broken; what may break; what is worth to know, though a network with it is well. */
+  severity: "bad" | "warning" | "note";
+  text: string;
+  /** What shows more of it. */
+  target?: Selection;
+  tab?: string;
+}
+
+export interface Watched {
+  view: View;
+  alarms: readonly Alarm[];
+  cluster: Cluster | null;
+}
+
+/** An alarm that is older is history. */
+const RECENT_NS = 600e9;
+/** A member of a cluster that was silent for so long is away. */
+const SILENT_NS = 5e9;
+const FULL = 0.95;
+const MAX_NAMED = 3;
+
+export function troubles({ view, alarms, cluster }: Watched): Trouble[] {
+  return [...cuts(view), ...attacks(view, alarms), ...members(cluster), ...refusals(view), ...unled(view), ...full(view)];
+}
+
+function cuts(view: View): Trouble[] {
+  return mapLinks(view)
+    .filter((it) => it.failed)
+    .flatMap(({ key, directed: [link] }) =>
+      link ? [{ severity: "bad" as const, text: `Link ${switchName(view, link.src.dpid)} – ${switchName(view, link.dst.dpid)} is down`, target: { kind: "link" as const, id: key } }] : [],
+    );
+}
+
+function attacks(view: View, alarms: readonly Alarm[]): Trouble[] {
+  const recent = alarms.filter((it) => view.now - it.last_at < RECENT_NS);
+  return recent.map((it) => {
+    const place = it.at ? [portOf(view, it.at), portName(it.at)] : it.peer ? [it.peer] : [];
+    // Most texts say where it was.
+    const where = place.some((name) => it.text.includes(name)) || place.length === 0 ? "" : ` at ${place[0]}`;
+    return { severity: "bad", text: `${named(view, it.text)}${where} (${it.count}×, ${duration(view.now - it.last_at)} ago)`, tab: "events" };
+  });
+}
+
+function members(cluster: Cluster | null): Trouble[] {
+  if (!cluster) return [];
+  const found: Trouble[] = [];
+  if (!cluster.store_answers) found.push({ severity: "bad", text: "The cluster's store does not answer" });
+  if (!cluster.leader) found.push({ severity: "bad", text: "No controller leads the cluster" });
+  const silent = cluster.members.filter((it) => !answers(cluster, it));
+  return [...found, ...silent.map((it) => ({ severity: "bad" as const, text: `Controller ${it.name} does not answer` }))];
+}
+
+/** Whether a member was heard of a short time ago; the one that answers hears itself. */
+export const answers = (cluster: Cluster, { name, last_heard }: Cluster["members"][number]): boolean =>
+  name === cluster.member || (last_heard != null && cluster.now - last_heard < SILENT_NS);
+
+/** Rules that could not be installed a short time ago. */
+function refusals(view: View): Trouble[] {
+  const kinds = new Set(["install_failed", "command_refused", "table_full"]);
+  const last = view.events.filter((it) => kinds.has(it.notice) && view.now - it.time < 60e9).at(-1);
+  return last ? [{ severity: "warning", text: named(view, last.text), tab: "events" }] : [];
+}
+
+function unled(view: View): Trouble[] {
+  const slaves = [...view.switches.values()].filter((it) => it.role === "slave");
+  if (slaves.length === 0) return [];
+  const some = slaves.slice(0, MAX_NAMED).map((it) => switchName(view, it.dpid));
+  return [{ severity: "warning", text: `${count(slaves.length, "switch", "switches")} led by another controller: ${some.join(", ")}${slaves.length > MAX_NAMED ? " …" : ""}` }];
+}
+
+function full(view: View): Trouble[] {
+  const links = [...view.links.values()].filter((it) => (load(it) ?? 0) >= FULL);
+  if (links.length === 0) return [];
+  const some = links.slice(0, MAX_NAMED).map((it) => `${switchName(view, it.src.dpid)} > ${switchName(view, it.dst.dpid)}`);
+  return [{ severity: "note", text: `${count(links.length, "link is", "links are")} full: ${some.join(", ")}${links.length > MAX_NAMED ? " …" : ""}`, tab: "links" }];
+}

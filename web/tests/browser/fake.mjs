@@ -1,0 +1,39 @@
+// A controller of which only the API is there: it serves the page, one state of a network, and what else the page asks for.
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+const DIST = new URL("../../dist/", import.meta.url);
+const FILES = { "/": ["index.html", "text/html"], "/app.js": ["app.js", "text/javascript"], "/app.css": ["app.css", "text/css"], "/icon.svg": ["icon.svg", "image/svg+xml"] };
+/** As the controller sends it. */
+const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'";
+
+const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+
+/** `answers` has what each path of the API answers, beside the `snapshot`. */
+export async function fake({ snapshot, deltas = [], answers = {} }) {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, "http://localhost");
+    if (pathname === "/api/v1/stream") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const send = (event, data) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      send("snapshot", snapshot);
+      for (const it of deltas) send("delta", it);
+      return;
+    }
+    const answer = answers[pathname];
+    if (answer) return json(response, typeof answer === "function" ? answer(new URL(request.url, "http://localhost").searchParams) : answer);
+    if (pathname === "/api/v1/testbed/links") return json(response, { schema: "braid/v1", links: [] });
+    if (pathname === "/api/v1/alarms") return json(response, { schema: "braid/v1", now: snapshot.now, alarms: [] });
+    const [name, kind] = FILES[pathname] ?? [];
+    if (!name) return json(response, { title: "not found" }, 404);
+    return response.writeHead(200, { "content-type": kind, "content-security-policy": POLICY }).end(readFileSync(new URL(name, DIST)));
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return {
+    address: `http://127.0.0.1:${server.address().port}/`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// Networks for the tests of the page: what a controller would say of them.
+const hex = (number) => number.toString(16).padStart(16, "0");
+const SECOND = 1e9;
+export const NOW = 400 * SECOND;
+
+/** One direction of a link. */
+export const directed = (a, p, b, q, load, capacity = 1e8) => ({
+  src: { dpid: a, port: p }, dst: { dpid: b, port: q }, capacity_bps: capacity, measured_capacity_bps: null, measured_capacity_at: null,
+  delay_us: { base: 210, current: 390, p50: 310, p99: 870 }, delay_at: NOW - SECOND, load_bps: Math.round(load * capacity), available_bps: Math.round((1 - load) * capacity),
+  load_at: NOW - 0.4 * SECOND, loss: 0, loss_at: NOW, counters: { bytes: 5e9, packets: 4e6, dropped: 12, errors: 0 },
+});
+const joined = (a, p, b, q, there, back, capacity) => [directed(a, p, b, q, there, capacity), directed(b, q, a, p, back, capacity)];
+const node = (number, name, ports, more = {}) => ({
+  dpid: hex(number), role: "master", name, address: `10.9.0.${number % 250}:53211`, ...more,
+  ports: ports.map(([port, title, role = "link", up = true]) => ({ port, name: title, role: up ? role : null, up })),
+});
+const host = (number, at, port, addresses, name) => ({ mac: `52:54:00:00:01:${number.toString(16).padStart(2, "0")}`, at: { dpid: at, port }, addresses, last_seen: NOW - 2 * SECOND, ...(name ? { name, host: name } : {}) });
+const stream = (id, src, dst, path, sent, more = {}) => ({
+  id, src, dst, src_port: 40000 + id, dst_port: 5201, path, ports: [], bytes_sent: sent * 20, bytes_received: sent / 4, sent_bps: sent, received_bps: sent / 50, ...more,
+});
+const base = { schema: "braid/v1", now: NOW, edges: [] };
+
+/** Amsterdam and Geneva: two switches each, MPTCP over both paths, one link that was cut. */
+export function office(cut = false) {
+  const [ams1, ams2, gva1, gva2] = [1, 2, 3, 4].map(hex);
+  const all = [joined(ams1, 2, gva1, 2, 0.96, 0.03), joined(ams2, 2, gva2, 2, 0.91, 0.02), joined(ams1, 3, ams2, 3, 0.05, 0.01), joined(gva1, 3, gva2, 3, 0.01, 0.06)];
+  const links = (cut ? all.slice(1) : all).flat();
+  const paths = cut ? [[ams1, ams2, gva2, gva1], [ams2, gva2]] : [[ams1, gva1], [ams2, gva2]];
+  const event = (number, at, notice, text, more = {}, level = "info") => ({ number, time: at * SECOND, level, notice, text, ...more });
+  const down = cut ? [
+    event(20, 352, "link_down", `link ${ams1}:2 > ${gva1}:2 is down: its port is down`, { src: { dpid: ams1, port: 2 }, dst: { dpid: gva1, port: 2 }, why: "port_down" }, "warning"),
+    event(21, 352, "link_down", `link ${gva1}:2 > ${ams1}:2 is down: its port is down`, { src: { dpid: gva1, port: 2 }, dst: { dpid: ams1, port: 2 }, why: "port_down" }, "warning"),
+    event(22, 352.01, "stream_placed", `stream 11 of transfer 1, 10.0.1.1:40011 > 10.0.1.2:5201, takes ${paths[0].join(", ")} and shares 1 link`, { id: 11, transfer: 1, path: paths[0], shared_links: 1 }),
+  ] : [];
+  const snapshot = {
+    ...base,
+    switches: [
+      node(1, "ams1", [[1, "ams1-ams", "host"], [2, "ams1-gva1", "link", !cut], [3, "ams1-ams2"]]), node(2, "ams2", [[1, "ams2-ams", "host"], [2, "ams2-gva2"], [3, "ams2-ams1"]]),
+      node(3, "gva1", [[1, "gva1-gva", "host"], [2, "gva1-ams1", "link", !cut], [3, "gva1-gva2"]]), node(4, "gva2", [[1, "gva2-gva", "host"], [2, "gva2-ams2"], [3, "gva2-gva1"]]),
+    ],
+    links,
+    hosts: [host(1, ams1, 1, ["fe80::1", "10.0.1.1"], "ams"), host(2, ams2, 1, ["10.0.2.1"], "ams"), host(3, gva1, 1, ["10.0.1.2"], "gva"), host(4, gva2, 1, ["10.0.2.2"])],
+    transfers: [
+      { id: 1, kind: "mptcp", opened_at: 40 * SECOND, streams: [stream(11, "10.0.1.1", "10.0.1.2", paths[0], cut ? 4.4e7 : 9.5e7), stream(12, "10.0.2.1", "10.0.2.2", paths[1], cut ? 4.7e7 : 9.1e7)] },
+      { id: 2, kind: "parallel", opened_at: 200 * SECOND, streams: [stream(21, "10.0.1.1", "10.0.1.2", paths[0], 2e6)] },
+    ],
+    events: [
+      event(1, 1, "switch_joined", `switch ${ams1} joined with 3 ports`, { dpid: ams1, ports: 3 }),
+      event(2, 40, "transfer_opened", "transfer 1 opened (mptcp)", { id: 1, kind: "mptcp" }),
+      event(3, 40, "stream_placed", `stream 11 of transfer 1, 10.0.1.1:40011 > 10.0.1.2:5201, takes ${ams1}, ${gva1}`, { id: 11, transfer: 1, path: [ams1, gva1], shared_links: 0 }),
+      event(4, 40.1, "stream_placed", `stream 12 of transfer 1, 10.0.2.1:40012 > 10.0.2.2:5201, takes ${ams2}, ${gva2}`, { id: 12, transfer: 1, path: [ams2, gva2], shared_links: 0 }),
+      ...Array.from({ length: 9 }, (_, at) => event(5 + at, 150 + at * 14, "stream_ended", `stream ${30 + at} ended after 1.2 MB`, { id: 30 + at, bytes: 1.2e6 })),
+      ...down,
+    ],
+  };
+  return { snapshot, deltas: growing(snapshot), answers: answersOf(snapshot, paths, cut) };
+}
+
+/** Half a minute of a transfer that starts, which ends as the snapshot is. */
+function growing({ transfers: [first, ...rest], ...snapshot }) {
+  const at = (nth) => ({ ...first, streams: first.streams.map((it) => ({ ...it, sent_bps: Math.round(it.sent_bps * (nth === 30 ? 1 : Math.min(1, nth / 9) * (0.95 + 0.05 * Math.sin(nth)))) })) });
+  return Array.from({ length: 30 }, (_, nth) => ({ schema: "braid/v1", now: snapshot.now + (nth + 1) * SECOND, transfers: { set: [at(nth + 1), ...rest], removed: [] } }));
+}
+
+function answersOf(snapshot, paths, cut) {
+  const times = Array.from({ length: 300 }, (_, at) => NOW - (299 - at) * SECOND);
+  const after = (time) => cut && time > 352 * SECOND;
+  const wave = (time, nth) => (after(time) ? 4.5e7 : 9.3e7) + 3e6 * Math.sin(time / 7e9 + nth * 2);
+  const streams = snapshot.transfers[0].streams.map((it, nth) => ({ ...it, path: paths[nth], sent_bps: times.map((time) => wave(time, nth)), received_bps: times.map((time) => wave(time, nth) / 50) }));
+  const testbed = [["ams1", 2, "gva1", 2, !cut], ["ams2", 2, "gva2", 2, true], ["ams1", 3, "ams2", 3, true], ["gva1", 3, "gva2", 3, true]];
+  const end = (name, port) => ({ name, at: { dpid: snapshot.switches.find((it) => it.name === name).dpid, port }, rate_bps: 1e8, delay_us: 0, loss: 0 });
+  return {
+    "/api/v1/transfers/history": { schema: "braid/v1", now: NOW, id: 1, step_s: 1, times, streams },
+    "/api/v1/links/history": (query) => ({
+      schema: "braid/v1", now: NOW, step_s: 1, times, load_bps: times.map((time) => wave(time, Number(query.get("port"))) * (query.get("dpid").endsWith("1") ? 1 : 0.02)),
+      delay_us: times.map((time) => 380 + 90 * Math.sin(time / 5e9)), loss: times.map(() => 0),
+    }),
+    "/api/v1/testbed/links": { schema: "braid/v1", links: testbed.map(([a, p, b, q, up]) => ({ up, ends: [end(a, p), end(b, q)] })) },
+    ...(cut ? {
+      "/api/v1/alarms": { schema: "braid/v1", now: NOW, alarms: [{ kind: "forged_lldp", why: "wrong tag", at: { dpid: hex(2), port: 1 }, text: `forged discovery frames at ${hex(2)}:1: wrong tag`, first_at: NOW - 90e9, last_at: NOW - 12e9, count: 14 }] },
+      "/api/v1/cluster": { schema: "braid/v1", now: NOW, name: "site", member: "a", leader: "a", newest_term: 3, term: 3, store_answers: true, members: ["a", "b", "c"].map((name) => ({ name, address: `10.9.1.${name}:8653`, last_heard: name === "c" ? NOW - 40e9 : NOW })) },
+    } : {}),
+  };
+}
+
+/** FatTree: pods of K/2 edges and K/2 aggregations, (K/2)² cores; hosts at some edges. */
+export function fatTree(K) {
+  const half = K / 2;
+  const [edge, aggregation, core] = [(pod, i) => 1 + pod * K + i, (pod, i) => 1 + pod * K + half + i, (i) => 1 + K * K + i];
+  const [links, names] = [[], new Map()];
+  for (let i = 0; i < half * half; i += 1) names.set(core(i), `core${i + 1}`);
+  for (let pod = 0; pod < K; pod += 1)
+    for (let a = 0; a < half; a += 1) {
+      names.set(edge(pod, a), `e${pod + 1}.${a + 1}`);
+      names.set(aggregation(pod, a), `a${pod + 1}.${a + 1}`);
+      for (let b = 0; b < half; b += 1) {
+        links.push(...joined(hex(edge(pod, a)), 1 + b, hex(aggregation(pod, b)), 1 + a, ((pod * 7 + a * 3 + b) % 10) / 10, ((pod + b) % 5) / 10, 1e9));
+        links.push(...joined(hex(aggregation(pod, a)), 1 + half + b, hex(core(a * half + b)), 1 + pod, ((pod * 5 + a + b * 2) % 10) / 10, ((a + b) % 4) / 10, 1e9));
+      }
+    }
+  const hosts = Array.from({ length: K * half }, (_, at) => host(at + 1, hex(edge(at >> (half >> 1), at % half)), 9, [`10.0.${at >> 1}.${(at % 2) + 1}`], `h${at + 1}`));
+  const path = (nth) => [edge(0, 0), aggregation(0, nth), core(nth * half), aggregation(K - 1, nth), edge(K - 1, 0)].map(hex);
+  const last = hosts.find((it) => it.at.dpid === hex(edge(K - 1, 0)));
+  const streams = [0, 1].map((nth) => stream(nth + 1, hosts[0].addresses[0], last?.addresses[0] ?? "10.9.9.9", path(nth), 4e8));
+  const switches = [...names].map(([number, name]) => node(number, name, [[1, "eth1"], [2, "eth2"]]));
+  return { snapshot: { ...base, switches, links, hosts, transfers: [{ id: 1, kind: "mptcp", opened_at: 0, streams }], events: [] } };
+}
+
+export const nothing = { snapshot: { ...base, switches: [], links: [], hosts: [], transfers: [], events: [] } };

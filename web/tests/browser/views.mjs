@@ -1,0 +1,141 @@
+// Every view of the page, of networks that a controller only says that it has: what it shows, that it can be operated
+// from the keyboard, and that axe-core finds nothing. Writes a picture of each view to the folder that is given.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { fake } from "./fake.mjs";
+import { launch } from "./launch.mjs";
+import { fatTree, nothing, office } from "./networks.mjs";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+/** What axe-core finds, one line each. */
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.flatMap((it) => it.nodes.map((node) => `${it.id}: ${node.html.slice(0, 160)} (${node.failureSummary?.split("\n")[1]?.trim()})`));
+}
+
+export async function views(browser, folder) {
+  let shown = 0;
+  async function view(name, network, hash, look, { viewport = DESKTOP, colorScheme = "light" } = {}) {
+    const server = await fake(network);
+    const page = await browser.newPage({ viewport, colorScheme });
+    const problems = [];
+    page.on("pageerror", (error) => problems.push(String(error)));
+    try {
+      await page.goto(server.address + hash);
+      await page.locator("#summary").waitFor();
+      await page.waitForTimeout(400);
+      await look(page);
+      await page.waitForTimeout(200);
+      if (folder) await page.screenshot({ path: join(folder, `view-${name}.png`) });
+      assert.deepEqual(await violations(page), [], name);
+      assert.deepEqual(problems, [], name);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
+      shown += 1;
+    } finally {
+      await page.close();
+      server.close();
+    }
+  }
+  const text = (page, selector) => page.locator(selector).innerText();
+
+  for (const colorScheme of ["light", "dark"]) {
+    await view(`overview-${colorScheme}`, office(), "", async (page) => {
+      assert.match(await text(page, "#overview"), /ams → gva/);
+      // No column is cut off.
+      const [table, box] = await page.locator("#transfers").evaluate((it) => [it.scrollWidth, it.parentElement.clientWidth]);
+      assert.ok(table <= box, `${table} > ${box}`);
+      await apart(page);
+    }, { colorScheme });
+    await view(`outage-${colorScheme}`, office(true), "#tab=events", async (page) => {
+      assert.equal(await page.locator("#map .link").count(), 4);
+      assert.equal(await page.locator("#map .link.failed").count(), 1, "a link that was cut before the page was opened");
+      assert.match(await text(page, "#overview"), /Link ams1 – gva1 is down/);
+      assert.match(await text(page, "#overview"), /Controller c does not answer/);
+      assert.match(await text(page, "#overview"), /at ams2:1/);
+      assert.ok(!/[0-9a-f]{16}/.test(await text(page, "#events")), "names stand where datapath ids were");
+      assert.equal(await page.locator("#markers li").count(), 1, "ends of other streams are no marks");
+    }, { colorScheme });
+  }
+  await view("transfer", office(true), "#transfer=1", async (page) => {
+    assert.match(await text(page, ".inspector"), /Limited by|No link of its paths is full/);
+    assert.ok(!/> 100 %/.test(await text(page, "#transfers")));
+  });
+  await view("switch", office(), "#tab=switches&switch=0000000000000001", async (page) => {
+    assert.match(await text(page, ".inspector"), /Switch ams1[\s\S]*ams1-gva1[\s\S]*gva1:ams1/);
+    // The map is one stop of the tabulator key; arrows go on from there.
+    await page.locator("#map [tabindex='0']").focus();
+    const before = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    await page.keyboard.press("ArrowLeft");
+    const after = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.notEqual(before, after);
+    await page.keyboard.press("Enter");
+    assert.match(page.url(), /#tab=switches&(switch|host)=/);
+    await page.keyboard.press("Escape");
+    assert.match(page.url(), /#tab=switches$/);
+    await page.locator("#switches tbody tr").first().click();
+  });
+  await view("link", office(), "#tab=links&link=0000000000000001%3A2+0000000000000003%3A2", async (page) => {
+    await page.locator(".inspector canvas").first().waitFor();
+    assert.match(await text(page, ".inspector"), /Link ams1 – gva1[\s\S]*Used by[\s\S]*transfer 1/);
+  });
+  await view("host", office(), "#tab=hosts&host=52%3A54%3A00%3A00%3A01%3A01", async (page) => {
+    assert.match(await text(page, ".inspector"), /Host ams[\s\S]*10\.0\.1\.1, fe80::1[\s\S]*10\.0\.2\.1/, "with all its interfaces");
+    assert.equal(await page.getByRole("button", { name: "Host ams", exact: true }).count(), 1, "a host at two switches is one host");
+  });
+  await view("cut", office(), "#tab=testbed", async (page) => {
+    await page.getByRole("button", { name: "Cut ams1 – gva1" }).click();
+    assert.match(await text(page, "dialog"), /Cut link ams1 – gva1\?[\s\S]*2 transfers use it now/);
+  });
+  await view("filter", office(), "#tab=links", async (page) => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("ams1 load");
+    await page.getByRole("option", { name: "ams1 load_bps=" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    assert.ok((await page.locator("#filter").getAttribute("aria-activedescendant")) !== null);
+  });
+  await view("tiers", fatTree(4), "#tab=switches", async (page) => {
+    const rows = await page.locator("#map circle.switch").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("cy")))).size);
+    assert.equal(rows, 3, "each tier is a row");
+    await apart(page);
+  });
+  await view("tiers-large", fatTree(8), "", async (page) => {
+    const rows = await page.locator("#map circle.switch").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("cy")))).size);
+    assert.equal(rows, 3);
+    await apart(page);
+  }, { colorScheme: "dark" });
+  await view("empty", nothing, "", async (page) => assert.match(await text(page, ".empty"), /set-controller BRIDGE tcp:127\.0\.0\.1:6653/));
+  await view("phone", office(true), "", async () => undefined, { viewport: PHONE });
+  for (const tab of ["transfers", "links", "switches", "hosts"])
+    await view(`phone-${tab}`, office(true), `#tab=${tab}`, async (page) => {
+      await page.locator("#panel").scrollIntoViewIfNeeded();
+      const [table, box] = await page.locator(`#${tab}`).evaluate((it) => [it.scrollWidth, it.parentElement.clientWidth]);
+      assert.ok(table <= box, `${tab}: ${table} > ${box}`);
+    }, { viewport: PHONE });
+  await view("phone-link", office(), "#link=0000000000000001%3A2+0000000000000003%3A2", async () => undefined, { viewport: PHONE, colorScheme: "dark" });
+  return `${shown} views`;
+}
+
+/** No label that is shown covers another. */
+async function apart(page) {
+  const covered = await page.locator("#map text").evaluateAll((all) => {
+    const boxes = all.filter((it) => getComputedStyle(it).opacity === "1" && it.textContent).map((it) => [it.textContent, it.getBoundingClientRect()]);
+    return boxes.flatMap(([a, p], at) => boxes.slice(at + 1).filter(([, q]) => p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 3 && q.top < p.bottom - 3).map(([b]) => `${a} and ${b}`));
+  });
+  assert.deepEqual(covered, []);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const browser = await launch();
+  try {
+    console.log(`ok: ${await views(browser, process.argv[2])}, no violation`);
+  } finally {
+    await browser.close();
+  }
+}
