@@ -64,21 +64,13 @@ impl Server {
             let target = format!("tcp:127.0.0.1:{openflow_port}");
             let id = format!("datapath_id=\"{number:0>16}\"");
             let set = ["--", "set", "bridge", &bridge, &id, "--", "set", "interface", &port, "ofport=1"];
-            let add = [
-                "add-br",
-                &bridge,
-                "--",
-                "add-port",
-                &bridge,
-                &port,
-                "--",
-                "set-controller",
-                &bridge,
-                &target,
-            ];
-            self.vsctl(&[&add[..], &set[..]].concat());
+            let add = ["add-br", &bridge, "--", "add-port", &bridge, &port];
+            let controller = ["--", "set-controller", &bridge, &target];
+            // In the same transaction: whoever watches sees no bridge that is half made.
+            let secure = ["--", "set-fail-mode", &bridge, "secure"];
+            let mode = if number == "1" { &secure[..] } else { &[] };
+            self.vsctl(&[&add[..], &controller, &set, mode].concat());
         }
-        self.vsctl(&["set-fail-mode", "br1", "secure"]);
     }
 
     pub(super) fn remove_bridges(&self) {
