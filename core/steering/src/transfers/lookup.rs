@@ -1,5 +1,4 @@
-//! Streams by their addresses and ports. The tables hold only numbers, as the streams have the rest: they stay small
-//! enough for the processor's cache.
+//! Streams by their addresses and ports.
 
 use braid_types::{FiveTuple, Numbered, hash_of};
 use hashbrown::HashTable;
@@ -10,22 +9,44 @@ use crate::stream::Stream;
 
 type Streams = Numbered<StreamId, Stream>;
 
+/// Streams by the hash of a key that the streams themselves have.
+///
+/// An entry has no key, so it is small, and the whole hash, so a table that grows reads no stream.
+#[derive(Debug, Default)]
+struct ByHash(HashTable<(u64, StreamId)>);
+
+impl ByHash {
+    fn insert(&mut self, hash: u64, id: StreamId) {
+        self.0.insert_unique(hash, (hash, id), |(hash, _)| *hash);
+    }
+
+    fn remove(&mut self, hash: u64, id: StreamId) {
+        if let Ok(entry) = self.0.find_entry(hash, |(_, known)| *known == id) {
+            entry.remove();
+        }
+    }
+
+    fn candidates<'a>(&self, streams: &'a Streams, hash: u64) -> impl Iterator<Item = &'a Stream> {
+        let alike = self.0.iter_hash(hash).filter(move |(known, _)| *known == hash);
+        alike.filter_map(|(_, id)| streams.get(*id))
+    }
+}
+
 /// The streams of connections. Each tuple is there once.
 #[derive(Debug, Default)]
-pub(super) struct ByTuple(HashTable<StreamId>);
+pub(super) struct ByTuple(ByHash);
 
 impl ByTuple {
     pub(super) fn get<'a>(&self, streams: &'a Streams, tuple: &FiveTuple) -> Option<&'a Stream> {
-        let candidates = self.0.iter_hash(hash_of(tuple)).filter_map(|id| streams.get(*id));
-        { candidates }.find(|stream| stream.tuple == *tuple)
+        self.0.candidates(streams, hash_of(tuple)).find(|stream| stream.tuple == *tuple)
     }
 
-    pub(super) fn insert(&mut self, streams: &Streams, id: StreamId, tuple: &FiveTuple) {
-        self.0.insert_unique(hash_of(tuple), id, rehash(streams, hash_of));
+    pub(super) fn insert(&mut self, id: StreamId, tuple: &FiveTuple) {
+        self.0.insert(hash_of(tuple), id);
     }
 
     pub(super) fn remove(&mut self, id: StreamId, tuple: &FiveTuple) {
-        remove(&mut self.0, hash_of(tuple), id);
+        self.0.remove(hash_of(tuple), id);
     }
 }
 
@@ -34,23 +55,23 @@ impl ByTuple {
 ///
 /// No socket listens there, so a SYN to such an end can only be a subflow that the answering host opens.
 #[derive(Debug, Default)]
-pub(super) struct ByOpener(HashTable<StreamId>);
+pub(super) struct ByOpener(ByHash);
 
 impl ByOpener {
     /// Adds the first subflow of a connection.
-    pub(super) fn insert(&mut self, streams: &Streams, id: StreamId, first: &FiveTuple) {
-        self.0.insert_unique(hash_of_opener(first), id, rehash(streams, hash_of_opener));
+    pub(super) fn insert(&mut self, id: StreamId, first: &FiveTuple) {
+        self.0.insert(hash_of_opener(first), id);
     }
 
     /// Removes the first subflow of a connection.
     pub(super) fn remove(&mut self, id: StreamId, first: &FiveTuple) {
-        remove(&mut self.0, hash_of_opener(first), id);
+        self.0.remove(hash_of_opener(first), id);
     }
 
     /// The transfer whose opening end `subflow` addresses; of several, the oldest whose answering host is the sender.
     pub(super) fn called(&self, streams: &Streams, subflow: &FiveTuple) -> Option<TransferId> {
         let back = subflow.reversed();
-        let candidates = self.0.iter_hash(hash_of_opener(&back)).filter_map(|id| streams.get(*id));
+        let candidates = self.0.candidates(streams, hash_of_opener(&back));
         let at_end = |it: &&Stream| (it.tuple.src, it.tuple.src_port) == (back.src, back.src_port);
         let known: SmallVec<[&Stream; 1]> = candidates.filter(at_end).collect();
         let answered = known.iter().filter(|first| first.tuple.dst == back.dst).min_by_key(|first| first.id);
@@ -60,15 +81,4 @@ impl ByOpener {
 
 fn hash_of_opener(first: &FiveTuple) -> u64 {
     hash_of(&(first.src, first.src_port))
-}
-
-/// The hash of a stream in a table that grows.
-fn rehash(streams: &Streams, hash: impl Fn(&FiveTuple) -> u64) -> impl Fn(&StreamId) -> u64 {
-    move |id| streams.get(*id).map(|stream| hash(&stream.tuple)).unwrap_or_default()
-}
-
-fn remove(table: &mut HashTable<StreamId>, hash: u64, id: StreamId) {
-    if let Ok(entry) = table.find_entry(hash, |known| *known == id) {
-        entry.remove();
-    }
 }

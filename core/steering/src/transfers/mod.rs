@@ -337,9 +337,9 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.changes.note(owner);
-        self.by_tuple.insert(&self.streams, id, &tuple);
+        self.by_tuple.insert(id, &tuple);
         if opening == Opening::Capable {
-            self.by_opener.insert(&self.streams, id, &tuple);
+            self.by_opener.insert(id, &tuple);
         }
         self.unrouted.insert(id);
         let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);
