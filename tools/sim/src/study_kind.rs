@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::Control;
@@ -51,6 +52,24 @@ enum Kind {
 }
 
 impl StudyKind {
+    /// The JSON schema of a study of any kind, without what `parse` checks of several keys together.
+    pub fn schema() -> Schema {
+        let mut generator = SchemaGenerator::default();
+        let [transfers, workload, convergence] =
+            [study::schema, workload::schema, convergence::schema].map(|it| it(&mut generator));
+        let is =
+            |kind: &str| json_schema!({ "properties": { "kind": { "const": kind } }, "required": ["kind"] });
+        json_schema!({
+            "$schema": generator.settings().meta_schema,
+            "type": "object",
+            "properties": { "kind": { "enum": ["transfers", "workload", "convergence"] } },
+            "if": is("workload"),
+            "then": workload,
+            "else": { "if": is("convergence"), "then": convergence, "else": transfers },
+            "$defs": generator.take_definitions(true),
+        })
+    }
+
     /// Reads a file.
     ///
     /// # Errors

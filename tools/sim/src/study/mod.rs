@@ -13,7 +13,7 @@ use crate::report::Report;
 
 pub use expectation::{Expectation, Subject, Value};
 pub use file::StudyError;
-pub(crate) use file::{malformed, text};
+pub(crate) use file::{malformed, schema, text};
 pub use preset::{Preset, UnknownPreset};
 pub use report::Row;
 pub(crate) use show::quoted;

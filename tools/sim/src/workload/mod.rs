@@ -8,6 +8,7 @@ mod sizes;
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Control;
@@ -17,6 +18,7 @@ use crate::report::Report;
 use crate::steering::Scheme;
 
 pub use file::parse;
+pub(crate) use file::schema;
 pub use report::{Class, Row};
 pub use run::{Flow, Outcome, run};
 pub use show::{csv, plot, table};
@@ -128,7 +130,7 @@ pub struct Expectation {
 }
 
 /// Which flows count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The short ones.
@@ -141,7 +143,7 @@ pub enum Kind {
 }
 
 /// A figure of how long flows take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
     /// The mean.
