@@ -4,8 +4,14 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use braid_link_model::{Delay, Probability, QueueLimit};
+use braid_sim::Control;
+use braid_topology::generate::Spec;
+use braid_types::{BitsPerSec, DatapathId};
 use jsonschema::Validator;
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 use support::{run, text};
 
@@ -266,6 +272,72 @@ fn mistakes_in_sites_and_networks_are_refused() {
         ("/topology/links/0/ends", json!([])),
     ];
     refuses(&schema("topology"), &network, &mistakes);
+}
+
+/// Whether the schema of a type and its parser judge these texts alike.
+#[track_caller]
+fn agree<T: FromStr + JsonSchema>(texts: &[&str]) {
+    let schema = jsonschema::validator_for(schemars::schema_for!(T).as_value()).unwrap();
+    let judge = |text: &&&str| (schema.is_valid(&json!(text)), text.parse::<T>().is_ok());
+    let apart: Vec<_> = texts.iter().filter(|text| judge(text).0 != judge(text).1).collect();
+    assert!(apart.is_empty(), "{apart:?}: the schema and the parser of {} differ", T::schema_name());
+    assert!(texts.iter().any(|text| judge(&text).0) && texts.iter().any(|text| !judge(&text).0));
+}
+
+#[test]
+fn schemas_of_amounts_judge_as_their_parsers_do() {
+    agree::<BitsPerSec>(&[
+        "100Mbit",
+        "100 Mbit/s",
+        "1.5gbps",
+        "0.1G",
+        ".5T",
+        "5.k",
+        "10kbits/sec",
+        "7 bit",
+        "7b/s",
+        "0",
+        "0.0",
+        "100MB",
+        "100",
+        "fast",
+        "-1Mbit",
+        "1.2.3M",
+        "10 kB/s",
+        "5mBIT",
+        "",
+        "M",
+        "1e3M",
+    ]);
+    agree::<Delay>(&["20ms", "1.5 s", "200us", "3µs", "1min", "0", "5", "20 m", "ms", "-1ms", "1h1", "20MS"]);
+    agree::<Probability>(&["1%", "0.05 %", "100%", "100.0%", ".5%", "0", "1", "101%", "-1%", "%", "0.5"]);
+    agree::<QueueLimit>(&[
+        "100 packets",
+        "1 packet",
+        "64kB",
+        "64 KiB",
+        "30000 bytes",
+        "100",
+        "100 frames",
+        "1.5 packets",
+    ]);
+    agree::<DatapathId>(&["1", "0x2a", "000000000000002a", "x", "", "00000000000000001"]);
+    agree::<Spec>(&[
+        "fattree:8",
+        "jellyfish:60,10,120",
+        "jellyfish:60,10,120,7",
+        "dh-jellyfish:5, 6, 7",
+        "torus:3,4",
+        "two-path",
+        "huang-a",
+        "fattree",
+        "fattree:x",
+        "torus:3",
+        "jellyfish:1,2",
+        "two-path:3",
+        "ring:1,2",
+    ]);
+    agree::<Control>(&["cubic", "reno", "lia", "olia", "balia", "bbr", "LIA", ""]);
 }
 
 #[test]

@@ -192,7 +192,7 @@ impl File {
         }
         for (at, subflows) in all.iter().enumerate() {
             let experiment = Experiment {
-                network: method.network.unwrap_or(self.network),
+                network: method.network.unwrap_or(self.network).into(),
                 rate: self.rate,
                 delay: self.delay.duration(),
                 queue: self.queue,

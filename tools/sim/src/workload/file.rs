@@ -147,7 +147,7 @@ impl File {
         };
         let Self { network, rate, queue, sizes, control, .. } = *self;
         let workload = Workload {
-            fabric: Fabric { network, rate, delay: self.delay.duration(), queue },
+            fabric: Fabric { network: network.into(), rate, delay: self.delay.duration(), queue },
             sizes,
             load,
             threshold: self.large,

@@ -25,7 +25,7 @@ pub use show::{csv, plot, table};
 pub use sizes::{Sizes, UnknownSizes};
 
 /// Flows between hosts drawn at random, each as likely, at a load of the hosts' interfaces.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
     /// The network.
     pub fabric: Fabric,
