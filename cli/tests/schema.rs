@@ -115,7 +115,7 @@ fn packaged_options_match_with_their_defaults() {
     for format in ["controller", "edge", "host"] {
         let text = fs::read_to_string(top(&format!("packaging/etc/{format}.toml"))).unwrap();
         let (as_packaged, filled) = (toml(&text), toml(&defaults(&text)));
-        assert!(filled.as_object().unwrap().len() > 1, "{filled}");
+        assert!(!filled.as_object().unwrap().is_empty(), "{format}");
         let schema = schema(format);
         for document in [as_packaged, filled] {
             assert_eq!(errors(&schema, &document), Vec::<String>::new(), "{format}");

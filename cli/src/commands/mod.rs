@@ -115,6 +115,9 @@ commands! {
     #[command(subcommand)]
     Recording(command: recording::Command) => recording::execute(&command);
     /// List the transfers in progress with their streams and paths
+    ///
+    /// With --watch the busiest come first. OF MAX is the busier direction's share of the maximum flow between the two hosts,
+    /// by the capacities of links; LAST 15 S is the rate of each stream, all by one scale.
     Transfers(args: WatchArgs) => transfers::execute(&args);
     /// List the paths that applications have set aside, with their streams
     ///
