@@ -4,6 +4,7 @@ mod calibrate;
 mod check;
 mod client;
 mod commands;
+mod complete;
 mod config_file;
 mod edge;
 mod exit;
@@ -43,6 +44,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    complete::answer_shell();
     let cli = match parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal),

@@ -191,9 +191,8 @@ dtn       02:00:00:00:00:03  ams2:eth3  10.0.0.3   1.0 s ago
     assert_eq!(table("hosts", &hosts), expected);
 }
 
-#[test]
-fn transfers_are_listed_with_a_row_for_each_stream() {
-    let stream = |id, path: &[u64], port, bytes| Stream {
+fn stream(id: u64, path: &[u64], port: u32, bytes: u64) -> Stream {
+    Stream {
         spray_paths: Vec::new(),
         src_name: None,
         dst_name: None,
@@ -214,7 +213,11 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
         bytes_received: 0,
         sent_bps: bytes * 8,
         received_bps: 0,
-    };
+    }
+}
+
+#[test]
+fn transfers_are_listed_with_a_row_for_each_stream() {
     let one = stream(1, &[1, 2, 0xc], 7, 1_500_000);
     let streams = vec![one, stream(2, &[], 0, 7), stream(3, &[3, 4], 5, 0), stream(4, &[3, 4], 6, 0)];
     let opened_at = Time::from_millis(20_000);
@@ -386,6 +389,47 @@ fn transfers_are_watched() {
     assert!(lines.by_ref().take(2).all(|line| line.contains("\"transfers\":[]")));
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+#[test]
+fn watched_transfers_are_beside_the_maximum_flow_between_their_hosts() {
+    let body = |name: &str, items: serde_json::Value| {
+        let body = json!({ "schema": "braid/v1", "now": Time::from_millis(90_000), name: items });
+        (format!("/api/v1/{name}"), body.to_string())
+    };
+    let host = |name: &str, address: IpAddr, dpid: u64| Host {
+        mac: MacAddr::new([2, 0, 0, 0, 0, dpid as u8]),
+        name: None,
+        host: name.to_owned(),
+        at: at(dpid, 9),
+        at_name: String::new(),
+        addresses: vec![address],
+        last_seen: Time::ZERO,
+    };
+    let transfer = |id: u64, sent_bps: u64| {
+        let one = Stream { sent_bps, ..stream(id, &[1, 2], 7, 1_500_000) };
+        let streams = vec![one];
+        Transfer { id, kind: TransferKind::Mptcp, opened_at: Time::ZERO, streams }
+    };
+    let ends = transfer(1, 0);
+    let [src, dst] = [ends.streams[0].src, ends.streams[0].dst];
+    let fast = |src, dst| Link { capacity_bps: 100_000_000, ..unmeasured(src, dst) };
+    let url = answer_by_path(vec![
+        body("transfers", json!([transfer(1, 10_000_000), transfer(2, 50_000_000)])),
+        body("hosts", json!([host("ams", src, 1), host("gva", dst, 2)])),
+        body("links", json!([fast(at(1, 1), at(2, 1)), fast(at(2, 1), at(1, 1))])),
+    ]);
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("braid"));
+    let command = command.args(["transfers", "--watch", "--controller", &url]);
+    let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let lines: Vec<_> = lines.take(5).collect();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(lines[0].contains("OF MAX  LAST 15 S  PATH"), "{lines:?}");
+    assert!(lines[1].starts_with("2 ") && lines[1].contains("  50 %    █"), "the busiest first: {lines:?}");
+    assert!(lines[2].starts_with("1 ") && lines[2].contains("  10 %    "), "{lines:?}");
+    assert_eq!(lines[4], "2 transfers, 2 streams: 60.0Mbit sent, 0bit received");
 }
 
 #[test]

@@ -31,6 +31,48 @@ fn study(limit: &str) -> tempfile::NamedTempFile {
     file
 }
 
+const LINE: &str = r#"{"name": "three towns", "nodes": [{"id": "A"}, {"id": "B"}, {"id": "C"}],
+    "links": [{"source": "A", "target": "B", "capacity": "10Mbit", "delay": "1ms"},
+              {"source": "B", "target": "C", "capacity": "5Mbit", "delay": "1ms"}]}"#;
+
+#[test]
+fn the_network_of_a_file_takes_the_place_of_the_study_s() {
+    let (file, folder) = (study("0.1"), tempfile::tempdir().unwrap());
+    let network = folder.path().join("towns.json");
+    fs::write(&network, LINE).unwrap();
+    let [study, network] = [file.path(), network.as_path()].map(|path| path.to_str().unwrap());
+    let output = run(&["sim", "run", study, "--network", network, "--hosts", "A,C", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["expectations"], serde_json::json!([]), "they are about another network");
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!((&row["network"], &row["paper"]), (&"three-towns".into(), &Value::Null));
+        let goodput = row["goodput"].as_f64().unwrap();
+        assert!((3e6..5e6).contains(&goodput), "the slower link limits: {row}");
+    }
+    let graphml = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/topology/testdata/zoo.graphml");
+    let output = run(&["sim", "run", study, "--network", graphml, "--hosts", "2", "--seeds", "1", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn networks_that_cannot_be_simulated_are_refused() {
+    let file = study("0.1");
+    let path = file.path().to_str().unwrap();
+    let preset = "vanderpol-convergence";
+    for (arguments, reason) in [
+        (&["run", path, "--network", "ring:4"][..], ""),
+        (&["run", path, "--hosts", "4"], "are for --network"),
+        (&["run", "--preset", preset, "--network", "ring:4"], "has its own network"),
+        (&["run", path, "--network", "/nowhere.json"], "/nowhere.json"),
+        (&["run", path, "--network", "line:3", "--hosts", "x"], "no switch \"x\""),
+    ] {
+        let output = run(&[&["sim"], arguments].concat());
+        assert_eq!(output.status.success(), reason.is_empty(), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(reason), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn study_is_run_and_shown_in_every_form() {
     let (file, folder) = (study("0.1"), tempfile::tempdir().unwrap());

@@ -19,8 +19,13 @@ const USUAL_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// A client of the controller at `url`, with the credentials of the environment.
 pub(crate) fn connect(url: &Url) -> anyhow::Result<Client> {
+    answer(Client::with(url, &options(url)?))
+}
+
+/// The options of such a client.
+pub(crate) fn options(url: &Url) -> anyhow::Result<Options> {
     let credentials = Credentials { token: token()?, roots: roots(url)? };
-    answer(Client::with(url, &Options { credentials, ..Options::default() }))
+    Ok(Options { credentials, ..Options::default() })
 }
 
 /// An answer, or the error with its exit code.

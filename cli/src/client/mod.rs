@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::output;
 
-pub(crate) use connect::{answer, connect, roots};
+pub(crate) use connect::{answer, connect, options, roots};
 use filter::Filter;
 pub(crate) use follow::follow;
 
@@ -59,6 +59,11 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
+    /// A client of the named controller.
+    pub(crate) fn client(&self) -> anyhow::Result<Client> {
+        self.list.args.client()
+    }
+
     /// Whether the list is refreshed.
     pub(crate) const fn watches(&self) -> bool {
         self.watch

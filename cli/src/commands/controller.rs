@@ -26,7 +26,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::cluster_options::ClusterArgs;
 use super::controller_file::{self, ReloadedFile};
-use super::openflow_tls;
+use super::{metrics, openflow_tls};
 use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
 use crate::listen;
@@ -47,6 +47,12 @@ pub(crate) enum Command {
         /// The configuration, in TOML
         #[arg(value_name = "FILE")]
         file: PathBuf,
+    },
+    /// List the metrics that a controller serves: names, types, units, labels and meanings
+    Metrics {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -197,6 +203,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(run) => self::run(*run),
         Command::Check { file } => controller_file::check(&file),
+        Command::Metrics { json } => metrics::execute(json),
     }
 }
 

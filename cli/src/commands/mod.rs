@@ -15,6 +15,7 @@ mod hosts;
 mod lab;
 mod links;
 mod man;
+mod metrics;
 mod openflow;
 mod openflow_tls;
 mod page;
@@ -22,6 +23,7 @@ mod paths;
 mod policy;
 mod recording;
 mod results;
+mod schema;
 mod sim;
 mod switches;
 mod topology;
@@ -113,6 +115,9 @@ commands! {
     #[command(subcommand)]
     Recording(command: recording::Command) => recording::execute(&command);
     /// List the transfers in progress with their streams and paths
+    ///
+    /// With --watch the busiest come first. OF MAX is the busier direction's share of the maximum flow between the two hosts,
+    /// by the capacities of links; LAST 15 S is the rate of each stream, all by one scale.
     Transfers(args: WatchArgs) => transfers::execute(&args);
     /// List the paths that applications have set aside, with their streams
     ///
@@ -136,6 +141,11 @@ commands! {
     /// Decode OpenFlow messages
     #[command(subcommand)]
     Openflow(command: openflow::Command) => openflow::execute(&command);
+    /// Print the JSON schema of a format of files, with which editors check and complete
+    ///
+    /// Example: braid schema scenario >scenario.json, and on the first line of a scenario
+    /// # yaml-language-server: $schema=scenario.json
+    Schema(args: schema::Args) => schema::execute(&args);
     /// Print a completion script for a shell
     Completion(args: completion::Args) => completion::execute(&args);
     /// Print the manual pages

@@ -10,15 +10,17 @@ use serde::Serialize;
 use crate::exit::{self, Code, ExitWith};
 use crate::paths::{ModeParser, report, search};
 use crate::topology::source::{self, LinkArgs, Source};
-use crate::{client, output};
+use crate::{client, complete, output};
 
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     /// The source: a switch or host by its name; in a controller's network also a datapath id, or the IP or MAC address of a
     /// host
+    #[arg(add = complete::nodes())]
     src: String,
     /// The destination, as SRC
+    #[arg(add = complete::nodes())]
     dst: String,
     /// The kind of path set
     #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
@@ -31,7 +33,7 @@ pub(crate) struct Args {
     weight: Weight,
     /// Search this network instead: a file (GraphML, node-link JSON, Braid's JSON or a scenario), - for standard input, or
     /// a generator, such as fattree:8
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", add = complete::networks())]
     topology: Option<Source>,
     #[command(flatten)]
     links: LinkArgs,

@@ -19,7 +19,7 @@ use crate::exit::{Code, ExitWith};
 use crate::table::table;
 use crate::topology::source::{self, LinkArgs, Source};
 use crate::topology::summary::{Diameter, Range, Summary};
-use crate::{check, output};
+use crate::{check, complete, output};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -70,6 +70,7 @@ pub(crate) struct Convert {
 pub(crate) struct Generate {
     /// The generator: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:…, line:N, ring:N,
     /// torus:ROWS,COLUMNS, two-path, east-asia, huang-a or huang-b
+    #[arg(add = complete::families())]
     spec: Spec,
     #[command(flatten)]
     links: LinkArgs,

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
+use super::help::help_in_keys;
+use super::schema::is_number;
 use super::setting::{checker, key_of};
 
 const WIDTH: usize = 98;
@@ -19,17 +20,8 @@ fn example(names: &str, intro: &str) -> String {
 }
 
 fn entry(arg: &Arg, command: &Command) -> String {
-    let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
-    let values: String = arg.get_possible_values().iter().filter_map(choice).collect();
-    let help = help + &values;
     let key = key_of(arg.get_long().expect("keys are long options"));
-    format!("\n{}#{key} = {}\n", comment(&in_keys(&help, command)), value(arg))
-}
-
-/// A value to choose, if there is something to say about it.
-fn choice(value: &PossibleValue) -> Option<String> {
-    (!value.is_hide_set()).then_some(())?;
-    value.get_help().map(|help| format!("\n{}: {help}", value.get_name()))
+    format!("\n{}#{key} = {}\n", comment(&help_in_keys(arg, command)), value(arg))
 }
 
 /// The default, or what the value looks like.
@@ -40,25 +32,10 @@ fn value(arg: &Arg) -> String {
         (ArgAction::Append, _) => format!("[{:?}]", name()),
         (_, [default, ..]) => {
             let text = default.to_string_lossy();
-            // A datapath id has digits only, too.
-            let is_number = text.parse::<f64>().is_ok() && !text.starts_with("00");
-            if is_number { text.into_owned() } else { format!("{text:?}") }
+            if is_number(arg) { text.into_owned() } else { format!("{text:?}") }
         }
         _ => format!("{:?}", name()),
     }
-}
-
-/// Help that names options, as it is about keys.
-fn in_keys(help: &str, command: &Command) -> String {
-    let is_key = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
-    let word = |word: &str| {
-        let option = word.strip_prefix("--").unwrap_or_default();
-        let end = option.find(|it: char| !it.is_ascii_alphanumeric() && it != '-').unwrap_or(option.len());
-        let (option, rest) = option.split_at(end);
-        if is_key(option) { key_of(option) + rest } else { word.to_owned() }
-    };
-    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
-    help.replace("; may be repeated", "; a list").lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn comment(text: &str) -> String {

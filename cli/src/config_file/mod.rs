@@ -3,7 +3,9 @@
 //! The keys become arguments behind those of the command line, so that clap checks both alike. What the command line or the
 //! environment gives is not taken from the file.
 
+mod help;
 mod problem;
+mod schema;
 mod setting;
 
 use std::ffi::OsString;
@@ -13,6 +15,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
 pub(crate) use problem::ConfigFileError;
+pub(crate) use schema::schema;
 pub(crate) use setting::Setting;
 
 /// The option that names the file.

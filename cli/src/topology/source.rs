@@ -16,6 +16,7 @@ use braid_topology::import::{self, Imported, MAX_INPUT};
 use braid_types::{AmountError, BitsPerSec, parse_time_within};
 
 use super::live;
+use crate::complete;
 use crate::exit::{self, Code, ExitWith};
 
 /// The options of every command that takes a network.
@@ -26,6 +27,7 @@ pub(crate) struct Args {
     ///
     /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:SWITCHES,PORTS,HOSTS(,SEED),
     /// line:N, ring:N, torus:ROWS,COLUMNS, two-path, east-asia, huang-a, huang-b. A file of such a name is ./NAME.
+    #[arg(add = complete::networks())]
     source: Option<Source>,
     /// The address of the controller's API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]

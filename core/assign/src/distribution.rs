@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use braid_types::{text_schema, with_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::next_path::next_path;
@@ -93,6 +94,14 @@ impl fmt::Display for Distribution {
         }
     }
 }
+
+with_schema!(
+    Distribution,
+    text_schema(
+        "weight, round-robin, shortest, or path:NUMBER from 0",
+        r"weight|round-robin|shortest|path:\+?\d+"
+    )
+);
 
 impl TryFrom<String> for Distribution {
     type Error = DistributionError;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::LinkState;
@@ -12,13 +13,14 @@ use crate::import::at_most;
 /// The `schema` of the document.
 pub(crate) const SCHEMA: &str = "braid/v1";
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Document {
+    #[schemars(extend("const" = SCHEMA))]
     pub(crate) schema: String,
     pub(crate) topology: Topology,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Topology {
     pub(crate) name: String,
     #[serde(deserialize_with = "at_most::<MAX_SWITCHES, _, _>")]
@@ -29,7 +31,7 @@ pub(crate) struct Topology {
     pub(crate) links: Vec<Link>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Switch {
     pub(crate) name: String,
     pub(crate) dpid: DatapathId,
@@ -39,40 +41,45 @@ pub(crate) struct Switch {
     pub(crate) group: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Position {
     pub(crate) latitude: f64,
     pub(crate) longitude: f64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Host {
     pub(crate) name: String,
     #[serde(deserialize_with = "at_most::<MAX_HOSTS, _, _>")]
     pub(crate) interfaces: Vec<Interface>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Interface {
     pub(crate) at: SwitchPort,
     /// The state of the direction from the host, and of the direction to it.
     pub(crate) states: [State; 2],
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Link {
     pub(crate) ends: [SwitchPort; 2],
     /// The state of the direction from the first end, and of the direction from the second.
     pub(crate) states: [Option<State>; 2],
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct State {
     capacity_bps: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "is_zero")]
     load_bps: u64,
+}
+
+/// The JSON schema of a document.
+pub fn schema() -> Schema {
+    schemars::schema_for!(Document)
 }
 
 impl From<LinkState> for State {

@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ParseError, serde_as_text};
+use crate::{ParseError, serde_as_text, text_schema, with_schema};
 
 /// Identifies a switch: 16 bits chosen by the implementer, 48 usually a MAC address. OpenFlow 1.3.5 §7.3.1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -36,9 +37,13 @@ impl FromStr for DatapathId {
 }
 
 serde_as_text!(DatapathId);
+with_schema!(
+    DatapathId,
+    text_schema("a datapath id of 1 to 16 hexadecimal digits", "(?:0x)?[0-9a-fA-F]{1,16}")
+);
 
 /// A port of a switch, or one of the reserved numbers. OpenFlow 1.3.5 §7.2.1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PortNo(pub u32);
 
@@ -91,7 +96,7 @@ impl fmt::Debug for PortNo {
 }
 
 /// One end of a link: a port of a switch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct SwitchPort {
     /// The switch.
     pub dpid: DatapathId,

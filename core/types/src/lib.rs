@@ -25,6 +25,7 @@ mod prefix;
 mod problem;
 mod random;
 mod rate_limit;
+mod schema;
 mod switch_pair;
 mod term;
 mod text;
@@ -34,7 +35,7 @@ mod tuple;
 
 pub use amount::{
     AmountError, BitsPerSec, exact_size, exact_time, parse_size, parse_time, parse_time_within, short_size,
-    short_time,
+    short_time, size_pattern, time_pattern,
 };
 pub use backoff::Backoff;
 pub use datapath::{DatapathId, PortNo, SwitchPort};
@@ -48,6 +49,7 @@ pub use prefix::{IpPrefix, common_prefix};
 pub use problem::{Listed, Problem};
 pub use random::{SplitMix64, mix, reduce, shuffle};
 pub use rate_limit::RateLimit;
+pub use schema::{amount_schema, choice_schema, text_schema};
 pub use switch_pair::SwitchPair;
 pub use term::Term;
 pub use text::ParseError;

@@ -40,7 +40,7 @@ pub use cluster::{
     StoreAccessError, StoreCredentials, StoreUrl, StoreUrlError,
 };
 pub use controller::{Config, Controller, ControllerError, Listen};
-pub use http::{Playback, SavedRun, path_set};
+pub use http::{MetricFamily, MetricKind, Playback, SavedRun, path_set};
 pub use openflow_tls::{
     IdentityFileError, OpenFlowTls, OpenFlowTlsError, SwitchIdentities, TlsMode, TlsModeError,
 };

@@ -1,12 +1,14 @@
 //! A study of any kind, with its report: the common front of `braid sim`.
 
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
 
+use braid_topology::Blueprint;
+use braid_types::BitsPerSec;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::Control;
-use crate::experiment::{Cancel, ExperimentError};
+use crate::experiment::{Cancel, ExperimentError, Layout};
 use crate::report::{Report, Verdict};
 use crate::study::{Changes, StudyError, malformed};
 use crate::{convergence, study, workload};
@@ -51,6 +53,24 @@ enum Kind {
 }
 
 impl StudyKind {
+    /// The JSON schema of a study of any kind, without what `parse` checks of several keys together.
+    pub fn schema() -> Schema {
+        let mut generator = SchemaGenerator::default();
+        let [transfers, workload, convergence] =
+            [study::schema, workload::schema, convergence::schema].map(|it| it(&mut generator));
+        let is =
+            |kind: &str| json_schema!({ "properties": { "kind": { "const": kind } }, "required": ["kind"] });
+        json_schema!({
+            "$schema": generator.settings().meta_schema,
+            "type": "object",
+            "properties": { "kind": { "enum": ["transfers", "workload", "convergence"] } },
+            "if": is("workload"),
+            "then": workload,
+            "else": { "if": is("convergence"), "then": convergence, "else": transfers },
+            "$defs": generator.take_definitions(true),
+        })
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -96,13 +116,13 @@ impl StudyKind {
         }
     }
 
-    /// The same, with changes made.
+    /// The same, with changes made. A study of convergence keeps its own network.
     #[must_use]
     pub fn with(self, changes: Changes) -> Self {
-        let Changes { seeds, measured, control } = changes;
+        let Changes { seeds, measured, control, .. } = changes;
         match self {
             Self::Transfers(it) => Self::Transfers(it.with(changes)),
-            Self::Workload(it) => Self::Workload(changed_workload(it, seeds, measured, control)),
+            Self::Workload(it) => Self::Workload(changed_workload(it, changes)),
             Self::Convergence(it) => {
                 let (seeds, measured) = (seeds.unwrap_or(it.seeds), measured.unwrap_or(it.measured));
                 let controls = control.map_or(it.controls, |control| vec![control]);
@@ -142,18 +162,28 @@ impl StudyKind {
     }
 }
 
-fn changed_workload(
-    study: workload::Study,
-    seeds: Option<u64>,
-    measured: Option<Duration>,
-    control: Option<Control>,
-) -> workload::Study {
-    let mut study = workload::Study { seeds: seeds.unwrap_or(study.seeds), ..study };
+fn changed_workload(mut study: workload::Study, changes: Changes) -> workload::Study {
+    let Changes { network, seeds, measured, control } = changes;
+    study.seeds = seeds.unwrap_or(study.seeds);
+    if network.is_some() {
+        study.expect.clear();
+    }
     for cell in &mut study.cells {
+        if let Some(network) = &network {
+            // A load is of what every host can take.
+            cell.workload.fabric.rate = slowest_host(network).unwrap_or(cell.workload.fabric.rate);
+            cell.workload.fabric.network = Layout::Given(Arc::clone(network));
+        }
         cell.workload.measured = measured.unwrap_or(cell.workload.measured);
         cell.workload.control = control.unwrap_or(cell.workload.control);
     }
     study
+}
+
+/// The capacity of the slowest interface of a host.
+fn slowest_host(network: &Blueprint) -> Option<BitsPerSec> {
+    let interfaces = network.hosts().iter().flat_map(|host| &host.interfaces);
+    interfaces.flat_map(|it| it.states).map(|state| state.capacity).min()
 }
 
 impl ReportKind {

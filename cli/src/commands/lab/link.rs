@@ -11,7 +11,7 @@ use clap::Subcommand;
 use super::exit;
 use super::link_table::{counters, links};
 use crate::exit::{Code, error};
-use crate::output;
+use crate::{complete, output};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -30,7 +30,7 @@ pub(crate) enum Command {
 #[derive(clap::Args)]
 pub(crate) struct Set {
     /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; LAB is optional if there is only one lab
-    #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true)]
+    #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true, add = complete::ends_of_links())]
     names: Vec<String>,
     #[command(flatten)]
     parameters: Parameters,
@@ -85,6 +85,7 @@ pub(crate) struct Parameters {
 #[derive(clap::Args)]
 pub(crate) struct Show {
     /// The lab's name; optional if there is only one lab
+    #[arg(add = complete::labs())]
     name: Option<LabName>,
     /// Print JSON
     #[arg(long)]

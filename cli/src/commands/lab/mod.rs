@@ -19,11 +19,9 @@ use clap::Subcommand;
 use crate::exit::{self, Code, ExitWith};
 use crate::table::table;
 use crate::topology::source::Source;
-use crate::{check, output};
+use crate::{check, complete, output};
 
-use scenario::NetworkArgs;
-
-pub(crate) use scenario::load;
+pub(crate) use scenario::{NetworkArgs, load, open};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -57,7 +55,7 @@ pub(crate) enum Command {
 #[derive(clap::Args)]
 pub(crate) struct Run {
     /// The scenario file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", add = complete::yaml_files())]
     scenario: PathBuf,
     /// The lab's name while it is up; by default the scenario's
     #[arg(long)]
@@ -83,7 +81,7 @@ pub(crate) struct Run {
 pub(crate) struct Deploy {
     /// The scenario file; or a network: GraphML, node-link JSON, Braid's JSON, `-` for standard input, or a generator such as
     /// ring:6
-    #[arg(value_name = "SOURCE")]
+    #[arg(value_name = "SOURCE", add = complete::networks())]
     source: Source,
     #[command(flatten)]
     network: NetworkArgs,
@@ -107,6 +105,7 @@ pub(crate) struct Deploy {
 #[derive(clap::Args)]
 pub(crate) struct Destroy {
     /// The lab's name
+    #[arg(add = complete::labs())]
     name: LabName,
 }
 
@@ -120,6 +119,7 @@ pub(crate) struct List {
 #[derive(clap::Args)]
 pub(crate) struct Inspect {
     /// The lab's name
+    #[arg(add = complete::labs())]
     name: LabName,
     /// Print JSON
     #[arg(long)]
@@ -129,8 +129,10 @@ pub(crate) struct Inspect {
 #[derive(clap::Args)]
 pub(crate) struct Exec {
     /// The lab's name
+    #[arg(add = complete::labs())]
     name: LabName,
     /// The host; without it, the command runs beside the switches
+    #[arg(add = complete::hosts_of_lab())]
     host: Option<String>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -217,7 +219,7 @@ pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
 }
 
 fn deploy(deploy: &Deploy) -> anyhow::Result<()> {
-    let scenario = scenario::open(&deploy.source, &deploy.network)?;
+    let scenario = open(&deploy.source, &deploy.network)?;
     let name = name_of(deploy.name.clone(), &scenario)?;
     if deploy.dry_run {
         return dry_run::print(&scenario, &name, deploy.json);

@@ -15,7 +15,7 @@ use crate::topology::source::{self, Content, LinkArgs, Source};
 
 /// The options of a lab that is made from a network without traffic.
 #[derive(clap::Args, Default)]
-pub(super) struct NetworkArgs {
+pub(crate) struct NetworkArgs {
     /// The hosts of a network that is no scenario: their number, spread over its switches, or the switches that get one each
     #[arg(long, value_name = "NUMBER|NAMES")]
     hosts: Option<HostsAt>,
@@ -23,8 +23,15 @@ pub(super) struct NetworkArgs {
     links: LinkArgs,
 }
 
+impl NetworkArgs {
+    /// Whether an option is given.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.hosts.is_some() || self.links.is_given()
+    }
+}
+
 /// The scenario of a file, a network or a generator.
-pub(super) fn open(source: &Source, network: &NetworkArgs) -> anyhow::Result<Scenario> {
+pub(crate) fn open(source: &Source, network: &NetworkArgs) -> anyhow::Result<Scenario> {
     let loaded = match source::open(source, network.links)? {
         Content::Scenario(_) if network.hosts.is_some() => {
             let what = format!("{source} is a scenario, which has its own hosts: leave out --hosts");

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use crate::commands::lab;
 use crate::exit::{self, Code, ExitWith};
-use crate::output;
 use crate::table::table;
+use crate::{complete, output};
 
 #[derive(clap::Args)]
 pub(crate) struct Compare {
     /// The scenario file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", add = complete::yaml_files())]
     scenario: PathBuf,
     /// The lab's name while it is up; by default the scenario's
     #[arg(long)]

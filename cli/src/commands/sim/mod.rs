@@ -4,6 +4,7 @@ mod compare;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -11,11 +12,14 @@ use anyhow::Context;
 use braid_sim::experiment::{Cancel, ExperimentError};
 use braid_sim::study::{Changes, Preset, StudyError};
 use braid_sim::{Control, Progress, ReportKind, StudyKind};
+use braid_topology::Blueprint;
 use clap::Subcommand;
 
+use crate::commands::lab::{self, NetworkArgs};
 use crate::exit::{self, Code, ExitWith};
 use crate::table::table;
-use crate::{check, output};
+use crate::topology::source::Source;
+use crate::{check, complete, output};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -39,11 +43,19 @@ pub(crate) enum Command {
 #[derive(clap::Args)]
 pub(crate) struct Run {
     /// A study, as docs/simulator.md describes it
-    #[arg(value_name = "FILE", required_unless_present = "preset", conflicts_with = "preset")]
+    #[arg(value_name = "FILE", required_unless_present = "preset", conflicts_with = "preset", add = complete::yaml_files())]
     file: Option<PathBuf>,
     /// A study that comes with Braid: see `braid sim presets`
-    #[arg(long)]
+    #[arg(long, add = complete::presets())]
     preset: Option<Preset>,
+    /// Simulate this network instead of the study's: a file (GraphML, node-link JSON, Braid's JSON or a scenario), `-` for
+    /// standard input, or a generator
+    ///
+    /// Links have the rates and delays of the file. What the study expects, and what papers report, is left out.
+    #[arg(long, value_name = "SOURCE", add = complete::networks())]
+    network: Option<Source>,
+    #[command(flatten)]
+    hosts: NetworkArgs,
     /// How many seeds, from 1 on; by default what the study says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
@@ -81,7 +93,11 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
 
 fn run(args: &Run) -> anyhow::Result<()> {
     let study = load(args)?;
-    let changes = Changes { seeds: args.seeds, measured: args.measured, control: args.control };
+    if args.network.is_none() && args.hosts.is_given() {
+        return Err(exit::error(Code::Usage, "--hosts, --rate and --delay are for --network: give it, too"));
+    }
+    let network = args.network.as_ref().map(|source| network(source, &args.hosts, &study)).transpose()?;
+    let changes = Changes { network, seeds: args.seeds, measured: args.measured, control: args.control };
     let study = study.with(changes);
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let cancel = Cancel::on_signals().context("cannot listen to signals")?;
@@ -101,6 +117,17 @@ fn load(args: &Run) -> anyhow::Result<StudyKind> {
         (Some(preset), _) => preset.study().exit_with(Code::Failure),
         (None, file) => study(file.as_deref().unwrap_or_else(|| "".as_ref())),
     }
+}
+
+/// The network to simulate instead of the study's.
+fn network(source: &Source, hosts: &NetworkArgs, study: &StudyKind) -> anyhow::Result<Arc<Blueprint>> {
+    if matches!(study, StudyKind::Convergence(_)) {
+        let what = format!("{} is a study of given paths, which has its own network", study.name());
+        return Err(exit::error(Code::Usage, format!("{what}: leave out --network")));
+    }
+    let scenario = lab::open(source, hosts)?;
+    let network = scenario.blueprint().with_context(|| source.to_string());
+    network.map(Arc::new).exit_with(Code::Usage)
 }
 
 /// The study in a file.

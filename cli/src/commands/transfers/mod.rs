@@ -1,33 +1,30 @@
 //! `braid transfers`: transfers with the rates and the paths of each stream.
 
+mod capacity;
 mod history;
+mod watched;
 
-use std::cell::RefCell;
 use std::net::SocketAddr;
 
 use braid_api::{SprayPath, Stream, Transfer};
 use braid_client::List;
 
-use self::history::History;
+use self::watched::Watched;
 use crate::client::route::Routes;
 use crate::client::{WatchArgs, format, show_or_watch};
 use crate::table;
 
 const HEADING: [&str; 10] =
     ["TRANSFER", "KIND", "AGE", "FROM", "TO", "SENT", "RATE", "RECEIVED", "RATE", "PATH"];
-/// The column of rates over time, where they are watched.
-const HISTORY: &str = "LAST 15 S";
+/// The columns of transfers that are watched: their share of the maximum flow, and the rates of streams over time.
+const WATCHED: [&str; 2] = ["OF MAX", "LAST 15 S"];
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     if !args.watches() {
-        return show_or_watch(args, |answer| show(answer, None));
+        return show_or_watch(args, |answer| show(answer, answer.items.iter(), None));
     }
-    let history = RefCell::new(History::default());
-    show_or_watch(args, |answer: &List<Transfer>| {
-        let mut history = history.borrow_mut();
-        history.note(answer.items.iter().flat_map(|transfer| &transfer.streams));
-        show(answer, Some(&history))
-    })
+    let watched = Watched::start(args.client()?);
+    show_or_watch(args, |answer: &List<Transfer>| watched.show(answer))
 }
 
 /// A row of the table.
@@ -35,19 +32,30 @@ struct Line<'a> {
     cells: [String; 10],
     /// The stream that begins with this row.
     stream: Option<&'a Stream>,
+    /// The transfer that begins with this row.
+    transfer: Option<&'a Transfer>,
 }
 
-fn show(answer: &List<Transfer>, history: Option<&History>) -> String {
-    let routes = Routes::of(answer.items.iter().flat_map(|transfer| &transfer.streams));
+/// The table, with the columns of [`WATCHED`] as `watched` fills them for each row.
+fn show<'a>(
+    answer: &List<Transfer>,
+    transfers: impl Iterator<Item = &'a Transfer> + Clone,
+    watched: Option<&dyn Fn(&Line<'_>) -> [String; 2]>,
+) -> String {
+    let routes = Routes::of(transfers.clone().flat_map(|transfer| &transfer.streams));
     let age = |transfer: &Transfer| format::duration(answer.now.since(transfer.opened_at));
-    let lines = answer.items.iter().flat_map(|transfer| lines(transfer, age(transfer), &routes));
-    let lines: Vec<_> = lines.collect();
+    let lines: Vec<_> = transfers.flat_map(|transfer| lines(transfer, age(transfer), &routes)).collect();
     let column = |index: usize| lines.iter().map(|line| line.cells[index].clone()).collect();
     let mut columns: Vec<_> =
         HEADING.iter().enumerate().map(|(index, name)| (*name, column(index))).collect();
-    if let Some(history) = history {
-        let of = |line: &Line<'_>| line.stream.map_or_else(String::new, |stream| history.line(stream.id));
-        columns.insert(HEADING.len() - 1, (HISTORY, lines.iter().map(of).collect()));
+    if let Some(watched) = watched {
+        let cells: Vec<_> = lines.iter().map(watched).collect();
+        let more = WATCHED.iter().enumerate().map(|(index, name)| {
+            let column = cells.iter().map(|cells| cells[index].clone());
+            (*name, column.collect::<Vec<_>>())
+        });
+        let before = HEADING.len() - 1;
+        columns.splice(before..before, more);
     }
     table::of_columns(columns)
 }
@@ -55,12 +63,12 @@ fn show(answer: &List<Transfer>, history: Option<&History>) -> String {
 /// A row for each stream, and one more for each further path of a sprayed one. The first row has the transfer's columns.
 fn lines<'a>(transfer: &'a Transfer, age: String, routes: &Routes<'_>) -> Vec<Line<'a>> {
     let mut about = Some([transfer.id.to_string(), transfer.kind.to_string(), age]);
-    let mut lines = Vec::new();
+    let (mut lines, mut first) = (Vec::new(), Some(transfer));
     for stream in &transfer.streams {
         let mut paths = paths(stream, routes).into_iter();
         let cells = cells(stream, about.take().unwrap_or_default(), paths.next().unwrap_or_default());
-        lines.push(Line { cells, stream: Some(stream) });
-        lines.extend(paths.map(|path| Line { cells: only(path), stream: None }));
+        lines.push(Line { cells, stream: Some(stream), transfer: first.take() });
+        lines.extend(paths.map(|path| Line { cells: only(path), stream: None, transfer: None }));
     }
     lines
 }

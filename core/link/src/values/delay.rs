@@ -4,7 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use braid_types::{AmountError, exact_time, parse_time_within, serde_as_exact_text, short_time};
+use braid_types::{
+    AmountError, amount_schema, exact_time, parse_time_within, serde_as_exact_text, short_time, time_pattern,
+    with_schema,
+};
 
 /// The longest delay: longer ones only fill memory with frames in flight.
 const MAX_DELAY: Duration = Duration::from_secs(60);
@@ -58,6 +61,7 @@ impl fmt::Display for Delay {
 }
 
 serde_as_exact_text!(Delay);
+with_schema!(Delay, amount_schema("a time of at most 60s, such as 20ms", &time_pattern()));
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ mod delay;
 mod probability;
 mod queue;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use delay::Delay;
@@ -11,7 +12,7 @@ pub use probability::Probability;
 pub use queue::QueueLimit;
 
 /// The distribution of jitter around the delay.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
     /// Uniform from `delay - jitter` to `delay + jitter`.

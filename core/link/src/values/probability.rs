@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use braid_types::{ParseError, serde_as_text};
+use braid_types::{ParseError, amount_schema, serde_as_text, with_schema};
 
 use super::split_number;
 
@@ -49,6 +49,7 @@ impl fmt::Display for Probability {
 }
 
 serde_as_text!(Probability);
+with_schema!(Probability, amount_schema(FORM, r"(?:100|\d{1,2})(?:\.\d*)? *%|\.\d+ *%"));
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use braid_types::{ParseError, parse_size, serde_as_exact_text, short_size};
+use braid_types::{
+    ParseError, parse_size, serde_as_exact_text, short_size, size_pattern, text_schema, with_schema,
+};
 
 use super::split_number;
 
@@ -68,6 +70,7 @@ impl fmt::Display for QueueLimit {
 }
 
 serde_as_exact_text!(QueueLimit);
+with_schema!(QueueLimit, text_schema(FORM, &format!(r"\d+(?:\.0*)? *packets?|{}", size_pattern())));
 
 #[cfg(test)]
 mod tests {

@@ -8,10 +8,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use braid_paths::Kind;
-use braid_types::{IpPrefix, plain_words};
+use braid_types::{IpPrefix, choice_schema, plain_words, text_schema, with_schema};
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::Deserialize;
-use toml::Spanned;
 
+use super::spanned::Spanned;
 use super::{Imbalance, Policies, PolicyRule, PortRange, Resequence, SteerAs, Steering};
 use crate::{AdviceRequest, Policy};
 
@@ -37,56 +38,119 @@ pub struct PolicyProblem {
     pub what: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Of the rules, the first that matches a connection applies
     #[serde(default)]
+    #[schemars(length(max = MAX_RULES))]
     rule: Vec<Rule>,
+    /// The steering of other connections, and of fields that the rule does not set
     #[serde(default)]
     default: Fields,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Rule {
+    /// A name that no other rule has
+    #[schemars(length(min = 1))]
     name: Spanned<String>,
+    /// Prefixes of the opening host; without them, anywhere
     #[serde(default)]
+    #[schemars(with = "Vec<PrefixText>", length(max = MAX_PREFIXES))]
     from: Vec<Spanned<String>>,
+    /// Prefixes of the answering host; without them, anywhere
     #[serde(default)]
+    #[schemars(with = "Vec<PrefixText>", length(max = MAX_PREFIXES))]
     to: Vec<Spanned<String>>,
+    /// The answering host's ports, and ranges of them; without any, all
     #[serde(default)]
+    #[schemars(length(max = MAX_PREFIXES))]
     ports: Vec<Spanned<Port>>,
+    /// Which connections are spread, and how
+    #[schemars(with = "Option<SteerAs>")]
     kind: Option<Spanned<String>>,
+    /// The kind of path set for its streams
+    #[schemars(with = "Option<PathsText>")]
     paths: Option<Spanned<String>>,
+    /// The number of paths
+    #[schemars(range(min = 1, max = MAX_PATHS))]
     k: Option<Spanned<i64>>,
+    /// How a stream's path is chosen among them
+    #[schemars(with = "Option<PlacementText>")]
     placement: Option<Spanned<String>>,
+    /// The total number of subflows that a host is advised to open
+    #[schemars(range(min = 1, max = AdviceRequest::MAX_SUBFLOWS))]
     subflows: Option<Spanned<i64>>,
+    /// When the packets of a sprayed connection are resequenced
+    #[schemars(with = "Option<Resequence>")]
     resequence: Option<Spanned<String>>,
+    /// The greatest delay imbalance of paths that are sprayed over together
+    #[schemars(range(min = 0.0, max = 0.5))]
     max_mdi: Option<Spanned<f64>>,
+    /// The greatest difference of delays, in milliseconds, of paths that are sprayed over together
+    #[schemars(range(min = 0, max = MAX_DELAY_DIFFERENCE_MS))]
     max_delay_difference_ms: Option<Spanned<i64>>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Fields {
+    /// Which connections are spread, and how
+    #[schemars(with = "Option<SteerAs>")]
     kind: Option<Spanned<String>>,
+    /// The kind of path set for its streams
+    #[schemars(with = "Option<PathsText>")]
     paths: Option<Spanned<String>>,
+    /// The number of paths
+    #[schemars(range(min = 1, max = MAX_PATHS))]
     k: Option<Spanned<i64>>,
+    /// How a stream's path is chosen among them
+    #[schemars(with = "Option<PlacementText>")]
     placement: Option<Spanned<String>>,
+    /// The total number of subflows that a host is advised to open
+    #[schemars(range(min = 1, max = AdviceRequest::MAX_SUBFLOWS))]
     subflows: Option<Spanned<i64>>,
+    /// When the packets of a sprayed connection are resequenced
+    #[schemars(with = "Option<Resequence>")]
     resequence: Option<Spanned<String>>,
+    /// The greatest delay imbalance of paths that are sprayed over together
+    #[schemars(range(min = 0.0, max = 0.5))]
     max_mdi: Option<Spanned<f64>>,
+    /// The greatest difference of delays, in milliseconds, of paths that are sprayed over together
+    #[schemars(range(min = 0, max = MAX_DELAY_DIFFERENCE_MS))]
     max_delay_difference_ms: Option<Spanned<i64>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a port is a number or a text such as \"50000-51000\"")]
 enum Port {
-    Number(i64),
-    Text(String),
+    Number(#[schemars(range(min = 1, max = u16::MAX))] i64),
+    Text(#[schemars(pattern(r"^\d{1,5}(?:-\d{1,5})?$"))] String),
 }
 
+// What the texts of a file may be, for its JSON schema.
+enum PathsText {}
+enum PlacementText {}
+enum PrefixText {}
+
+with_schema!(PathsText, {
+    let kinds = Kind::catalog().map(|it| it.name.to_owned() + it.parameter.map_or("", |_| r":\d+"));
+    text_schema(&format!("one of {}", Kind::list()), &kinds.collect::<Vec<_>>().join("|"))
+});
+with_schema!(PlacementText, choice_schema(Policy::ALL.map(Policy::name)));
+with_schema!(
+    PrefixText,
+    text_schema("a prefix such as 10.0.0.0/8, or an address", r"[0-9a-fA-F:.]+(?:/\d{1,3})?")
+);
+
 impl Policies {
+    /// The JSON schema of a policy file, without what `parse` checks of several fields together.
+    pub fn schema() -> Schema {
+        schema_for!(File)
+    }
+
     /// Reads a policy file.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Steering policies: rules that select traffic and say how it is steered.
 
 mod file;
+mod spanned;
 mod spraying;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use braid_paths::Kind;
 use braid_types::{FiveTuple, IpPrefix};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Policy;
@@ -71,7 +73,7 @@ pub struct Steering {
 }
 
 /// The kind of steering of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SteerAs {
     /// By its detected kind: MPTCP, or connections that an application has announced; else sprayed if edges can, else

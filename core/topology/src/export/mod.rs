@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::Blueprint;
 use crate::format::{self, SCHEMA};
 
+pub use crate::format::schema as json_schema;
 pub use dot::dot;
 pub use node_link::node_link;
 

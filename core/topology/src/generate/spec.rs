@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use braid_types::{text_schema, with_schema};
+
 use super::{GenerateError, Jellyfish, Links, SpecError};
 use crate::Blueprint;
 
@@ -101,6 +103,26 @@ impl FromStr for Spec {
         let numbers = numbers(arguments).map_err(wrong)?;
         from_numbers(family, &numbers).ok_or_else(|| wrong(format!("it has {} numbers", numbers.len())))
     }
+}
+
+with_schema!(
+    Spec,
+    text_schema(&format!("one of {}", Spec::FORMS.join(", ")), &Spec::FORMS.map(pattern_of).join("|"))
+);
+
+/// The pattern of a form: its upper-case words are numbers, and what is in brackets may be missing.
+fn pattern_of(form: &str) -> String {
+    let mut pattern = String::new();
+    for (before, letter) in std::iter::once(' ').chain(form.chars()).zip(form.chars()) {
+        match letter {
+            '[' => pattern.push_str("(?:"),
+            ']' => pattern.push_str(")?"),
+            'A'..='Z' if before.is_ascii_uppercase() => {}
+            'A'..='Z' => pattern.push_str(r" *\d+ *"),
+            other => pattern.push(other),
+        }
+    }
+    pattern
 }
 
 impl fmt::Display for Spec {

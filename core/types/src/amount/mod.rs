@@ -12,8 +12,14 @@ mod time;
 pub use error::AmountError;
 use error::Problem;
 pub use rate::BitsPerSec;
-pub use size::{exact_size, parse_size, short_size};
-pub use time::{exact_time, parse_time, parse_time_within, short_time};
+pub use size::{exact_size, parse_size, short_size, size_pattern};
+pub use time::{exact_time, parse_time, parse_time_within, short_time, time_pattern};
+
+/// The pattern of an amount in these units, of which each is a pattern itself; for JSON schemas.
+fn pattern<T: AsRef<str>>(units: impl IntoIterator<Item = T>) -> String {
+    let units: Vec<_> = units.into_iter().map(|unit| unit.as_ref().to_owned()).collect();
+    format!(r"(?:\d+\.?\d*|\.\d+) *(?:{})", units.join("|"))
+}
 
 /// What is measured, with the units that it is printed in.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AmountError, Quantity};
-use crate::serde_as_exact_text;
+use super::{AmountError, Quantity, pattern};
+use crate::{amount_schema, serde_as_exact_text, with_schema};
 
 static RATE: Quantity = Quantity {
     name: "a rate",
@@ -74,3 +74,22 @@ impl fmt::Debug for BitsPerSec {
 }
 
 serde_as_exact_text!(BitsPerSec);
+with_schema!(BitsPerSec, amount_schema("a rate in bits per second, such as 100Mbit", &rate_pattern()));
+
+/// The pattern of what [`scale`] reads.
+fn rate_pattern() -> String {
+    let prefix: String =
+        PREFIXES.iter().flat_map(|(letter, _)| [*letter, letter.to_ascii_uppercase()]).collect();
+    let words = WORDS.iter().map(|word| any_case(word)).chain(SHORT_WORDS.map(str::to_owned));
+    // A number without a unit is no rate, so that nothing stands for bits only behind a prefix.
+    let words = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("|");
+    pattern([format!("[{prefix}](?:{words})?|{words}")])
+}
+
+fn any_case(word: &str) -> String {
+    let letter = |it: char| match it.is_ascii_alphabetic() {
+        true => format!("[{}{}]", it.to_ascii_lowercase(), it.to_ascii_uppercase()),
+        false => it.to_string(),
+    };
+    word.chars().map(letter).collect()
+}

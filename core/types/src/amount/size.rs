@@ -1,7 +1,7 @@
 //! Numbers of bytes.
 
 use super::error::Problem;
-use super::{AmountError, Quantity};
+use super::{AmountError, Quantity, pattern};
 
 static SIZE: Quantity = Quantity {
     name: "a size",
@@ -24,6 +24,11 @@ const SPELLINGS: [(&[&str], u64); 9] = [
 
 fn scale(unit: &str) -> Option<u64> {
     SPELLINGS.iter().find(|(names, _)| names.contains(&unit)).map(|(_, scale)| *scale)
+}
+
+/// The pattern of the texts that [`parse_size`] reads, for JSON schemas.
+pub fn size_pattern() -> String {
+    pattern(SPELLINGS.iter().flat_map(|(names, _)| names.iter()))
 }
 
 /// A whole number of bytes, such as `200MB`, `1.5 GB`, `64KiB` or `1000 bytes`.

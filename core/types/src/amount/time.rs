@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AmountError, Quantity};
+use super::{AmountError, Quantity, pattern};
 
 static TIME: Quantity = Quantity {
     name: "a time",
@@ -22,6 +22,11 @@ const SPELLINGS: [(&[&str], u64); 6] = [
 
 fn scale(unit: &str) -> Option<u64> {
     SPELLINGS.iter().find(|(names, _)| names.contains(&unit)).map(|(_, scale)| *scale)
+}
+
+/// The pattern of the texts that [`parse_time`] reads, for JSON schemas.
+pub fn time_pattern() -> String {
+    pattern(SPELLINGS.iter().flat_map(|(names, _)| names.iter()))
 }
 
 /// A time such as `10ms`, `1.5 s`, `200us` or `2min`.

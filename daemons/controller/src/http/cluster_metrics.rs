@@ -8,6 +8,8 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
+use super::metric_families::MetricFamily;
+
 /// What this member knows of its cluster.
 #[derive(Debug)]
 pub(super) struct ClusterMetrics(pub(super) Option<Cluster>);
@@ -23,6 +25,10 @@ const GAUGES: [Gauge; 4] = [
     ("cluster_store_answers", "Whether the store of the cluster answers", |it| u64::from(it.store_answers)),
     ("cluster_members", "Members of the cluster that this controller knows of", |it| it.members.len() as u64),
 ];
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &[]))
+}
 
 impl Collector for ClusterMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {

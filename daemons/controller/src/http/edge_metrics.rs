@@ -10,6 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
+use super::metric_families::{MetricFamily, with_values};
 use super::replica::Table;
 
 /// Paths, and groups that put in resequencer, beyond these have no metrics of their own.
@@ -84,6 +85,27 @@ const CAUSES: [Cause; 6] = [
     ("ended", |it| it.gaps_ended),
 ];
 
+const GAPS: (&str, &str) = ("edge_resequencer_gaps", "Gaps, by how they ended");
+const HOLD_TIME: (&str, &str) = ("edge_resequencer_hold_time_seconds", "Time for which packets were held");
+const PATH_LABELS: [&str; 4] = ["edge", "to", "group", "path"];
+const RESEQUENCER_LABELS: [&str; 3] = ["edge", "from", "group"];
+const CAUSE: &str = "cause";
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    let paths = PATH_GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &PATH_LABELS));
+    let paths = paths.chain(
+        PATH_COUNTERS.into_iter().map(|(name, help, _)| MetricFamily::counter(name, help, &PATH_LABELS)),
+    );
+    let of = &RESEQUENCER_LABELS;
+    let gauges = RESEQUENCER_GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, of));
+    let counters =
+        RESEQUENCER_COUNTERS.into_iter().map(|(name, help, _)| MetricFamily::counter(name, help, of));
+    let [edge, from, group] = RESEQUENCER_LABELS;
+    let gaps = MetricFamily::counter(GAPS.0, GAPS.1, &[edge, from, group, CAUSE]);
+    let hold_time = MetricFamily::histogram(HOLD_TIME.0, HOLD_TIME.1, of);
+    paths.chain(gauges).chain(counters).chain([gaps, hold_time])
+}
+
 impl Edges {
     pub(super) fn take(edges: &Table<EdgeView>) -> Self {
         let (mut paths, mut resequencers) = (Vec::new(), Vec::new());
@@ -91,7 +113,8 @@ impl Edges {
             paths.extend(paths_of(edge));
             resequencers.extend(edge.resequencers.iter().cloned().map(|resequencer| {
                 let [edge, from] = [edge.dpid, resequencer.from].map(|it| it.to_string());
-                ([("edge", edge), ("from", from), ("group", resequencer.group.to_string())], resequencer)
+                let labels = with_values(RESEQUENCER_LABELS, [edge, from, resequencer.group.to_string()]);
+                (labels, resequencer)
             }));
         }
         paths.truncate(MAX_ITEMS);
@@ -134,12 +157,11 @@ impl Edges {
     }
 
     fn encode_gaps(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-        let (name, help) = ("edge_resequencer_gaps", "Gaps, by how they ended");
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        let mut metric = encoder.encode_descriptor(GAPS.0, GAPS.1, None, MetricType::Counter)?;
         for (labels, counts) in self.counters() {
             for (cause, value) in CAUSES {
                 let [edge, from, group] = labels.clone();
-                let labels = [edge, from, group, ("cause", cause.to_owned())];
+                let labels = [edge, from, group, (CAUSE, cause.to_owned())];
                 ConstCounter::new(value(counts)).encode(metric.encode_family(&labels)?)?;
             }
         }
@@ -147,8 +169,7 @@ impl Edges {
     }
 
     fn encode_hold_times(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-        let (name, help) = ("edge_resequencer_hold_time_seconds", "Time for which packets were held");
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        let mut metric = encoder.encode_descriptor(HOLD_TIME.0, HOLD_TIME.1, None, MetricType::Histogram)?;
         for (labels, resequencer) in
             self.resequencers.iter().filter(|(_, resequencer)| resequencer.read_at.is_some())
         {
@@ -184,7 +205,7 @@ fn paths_of(edge: &EdgeView) -> Vec<(PathLabels, EdgePathView)> {
     let labels = |to: &dyn std::fmt::Display, group: u32, path: &EdgePathView| {
         let ports: Vec<_> = path.ports.iter().map(ToString::to_string).collect();
         let (edge, to, group) = (edge.dpid.to_string(), to.to_string(), group.to_string());
-        [("edge", edge), ("to", to), ("group", group), ("path", ports.join(" "))]
+        with_values(PATH_LABELS, [edge, to, group, ports.join(" ")])
     };
     let paths = edge.spray_groups.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
     paths.map(|(spray, path)| (labels(&spray.to, spray.group, path), path.clone())).collect()

@@ -11,6 +11,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
+use super::metric_families::{MetricFamily, with_values};
 use super::replica::Table;
 
 /// Links beyond these, by sending port, have no metrics of their own.
@@ -49,6 +50,17 @@ const COUNTERS: [Counter; 4] = [
 const READINGS: [Reading; 3] =
     [("latency", |link| link.delay_at), ("load", |link| link.load_at), ("loss", |link| link.loss_at)];
 
+const AGE: (&str, &str) = ("link_reading_age_seconds", "Time since a reading of a link was taken");
+const LABELS: [&str; 2] = ["src", "dst"];
+const READING: &str = "reading";
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    let gauges = GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &LABELS));
+    let counters = COUNTERS.into_iter().map(|(name, help, _)| MetricFamily::counter(name, help, &LABELS));
+    let [src, dst] = LABELS;
+    gauges.chain(counters).chain([MetricFamily::gauge(AGE.0, AGE.1, &[src, dst, READING])])
+}
+
 impl Links {
     pub(super) fn take(links: &Table<LinkView>) -> Self {
         let known = links.items().take(MAX_LINKS).map(|link| link.value.clone());
@@ -64,7 +76,7 @@ impl Links {
             for (reading, at) in READINGS {
                 let Some(at) = at(link) else { continue };
                 let [src, dst] = labels.clone();
-                let labels = [src, dst, ("reading", reading.to_owned())];
+                let labels = [src, dst, (READING, reading.to_owned())];
                 ConstGauge::new(self.age(at).as_secs_f64()).encode(metric.encode_family(&labels)?)?;
             }
         }
@@ -87,11 +99,10 @@ impl Collector for Links {
                 ConstCounter::new(value(link)).encode(metric.encode_family(labels)?)?;
             }
         }
-        let (name, help) = ("link_reading_age_seconds", "Time since a reading of a link was taken");
-        self.encode_ages(&mut encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
+        self.encode_ages(&mut encoder.encode_descriptor(AGE.0, AGE.1, None, MetricType::Gauge)?)
     }
 }
 
 fn labels(link: &LinkView) -> Labels {
-    [("src", link.src.to_string()), ("dst", link.dst.to_string())]
+    with_values(LABELS, [link.src.to_string(), link.dst.to_string()])
 }

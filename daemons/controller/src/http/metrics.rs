@@ -16,6 +16,7 @@ use super::certificate_metrics::Certificates;
 use super::cluster_metrics::ClusterMetrics;
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
+use super::metric_families::MetricFamily;
 use super::problem::Problem;
 use super::process_metrics::{Build, Process};
 use super::replica::{Replica, Tables};
@@ -24,11 +25,60 @@ use super::{Question, Questions, ask};
 use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
 
-/// The values at one moment.
+/// The totals at one moment.
 #[derive(Debug)]
-struct Snapshot {
-    gauges: [(&'static str, &'static str, u64); 8],
-    counters: [(&'static str, &'static str, u64); 13],
+struct Snapshot(Totals);
+
+/// What names of Braid's own metrics begin with.
+pub(super) const PREFIX: &str = "braid";
+
+/// Name, help and value.
+type Total = (&'static str, &'static str, fn(&Totals) -> u64);
+
+const GAUGES: [Total; 8] = [
+    ("switches", "Connected switches", |it| it.sizes.switches),
+    ("links", "Directed links between switches", |it| it.sizes.links),
+    ("hosts", "Interfaces of hosts", |it| it.sizes.hosts),
+    ("transfers", "Transfers in progress", |it| it.sizes.transfers),
+    ("streams", "Streams in progress", |it| it.sizes.streams),
+    ("labels", "Labels in the switches", |it| it.sizes.labels),
+    ("default_paths", "Default paths in the switches", |it| it.sizes.routes),
+    (
+        "configuration_last_reload_successful",
+        "Whether the configuration was read without mistakes last",
+        |it| u64::from(!it.reloads.last_failed),
+    ),
+];
+
+const COUNTERS: [Total; 13] = [
+    ("packet_ins", "Packets sent up by switches", |it| it.counters.packet_ins),
+    ("syns", "TCP SYNs of hosts among them", |it| it.counters.syns),
+    ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", |it| it.counters.joins),
+    ("unreadable_packets", "Frames among them that could not be read", |it| it.counters.unreadable),
+    ("lldp_refused", "Discovery frames that LLDP validation refused", |it| it.counters.lldp_refused),
+    ("address_conflicts", "Address conflicts refused because the holder answered", |it| {
+        it.counters.claims_refused
+    }),
+    ("streams_over_limit", "Connections on the default path because their port opened too many", |it| {
+        it.counters.streams_over_limit
+    }),
+    (
+        "packets_over_limit",
+        "Packets for the controller that were dropped because their port sent too many",
+        |it| it.counters.packets_over_limit,
+    ),
+    ("alarms", "Attacks seen at ports", |it| it.counters.alarms),
+    ("links_lost", "Directed links lost, for any reason", |it| it.counters.links_lost),
+    ("graph_updates", "Comparisons of paths with the links", |it| it.counters.graph_updates),
+    ("openflow_connections_refused", "OpenFlow connections closed because a switch misbehaved", |it| {
+        it.refused
+    }),
+    ("configuration_errors", "Reloads of the configuration that found mistakes", |it| it.reloads.failed),
+];
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    let gauges = GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &[]));
+    gauges.chain(COUNTERS.into_iter().map(|(name, help, _)| MetricFamily::counter(name, help, &[])))
 }
 
 const TOTALS: Lists = Lists::of(&[List::Totals]);
@@ -60,8 +110,8 @@ fn encode(
     (certificates, cluster): (Certificates, ClusterMetrics),
     only_totals: bool,
 ) -> String {
-    let mut registry = Registry::with_prefix("braid");
-    registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
+    let mut registry = Registry::with_prefix(PREFIX);
+    registry.register_collector(Box::new(Snapshot(tables.totals)));
     registry.register_collector(Box::new(cluster));
     registry.register_collector(Box::new(Build));
     if !only_totals {
@@ -79,67 +129,14 @@ fn encode(
     body
 }
 
-impl Snapshot {
-    fn take(totals: &Totals) -> Self {
-        let Totals { sizes, counters, refused, reloads } = *totals;
-        Self {
-            gauges: [
-                ("switches", "Connected switches", sizes.switches),
-                ("links", "Directed links between switches", sizes.links),
-                ("hosts", "Interfaces of hosts", sizes.hosts),
-                ("transfers", "Transfers in progress", sizes.transfers),
-                ("streams", "Streams in progress", sizes.streams),
-                ("labels", "Labels in the switches", sizes.labels),
-                ("default_paths", "Default paths in the switches", sizes.routes),
-                (
-                    "configuration_last_reload_successful",
-                    "Whether the configuration was read without mistakes last",
-                    u64::from(!reloads.last_failed),
-                ),
-            ],
-            counters: [
-                ("packet_ins", "Packets sent up by switches", counters.packet_ins),
-                ("syns", "TCP SYNs of hosts among them", counters.syns),
-                ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", counters.joins),
-                ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
-                ("lldp_refused", "Discovery frames that LLDP validation refused", counters.lldp_refused),
-                (
-                    "address_conflicts",
-                    "Address conflicts refused because the holder answered",
-                    counters.claims_refused,
-                ),
-                (
-                    "streams_over_limit",
-                    "Connections on the default path because their port opened too many",
-                    counters.streams_over_limit,
-                ),
-                (
-                    "packets_over_limit",
-                    "Packets for the controller that were dropped because their port sent too many",
-                    counters.packets_over_limit,
-                ),
-                ("alarms", "Attacks seen at ports", counters.alarms),
-                ("links_lost", "Directed links lost, for any reason", counters.links_lost),
-                ("graph_updates", "Comparisons of paths with the links", counters.graph_updates),
-                (
-                    "openflow_connections_refused",
-                    "OpenFlow connections closed because a switch misbehaved",
-                    refused,
-                ),
-                ("configuration_errors", "Reloads of the configuration that found mistakes", reloads.failed),
-            ],
-        }
-    }
-}
-
 impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        for (name, help, value) in self.gauges {
-            let metric = ConstGauge::new(value);
+        for (name, help, value) in GAUGES {
+            let metric = ConstGauge::new(value(&self.0));
             metric.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
         }
-        for (name, help, value) in self.counters {
-            let metric = ConstCounter::new(value);
+        for (name, help, value) in COUNTERS {
+            let metric = ConstCounter::new(value(&self.0));
             metric.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
         }
         Ok(())

@@ -9,6 +9,8 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
+use super::metric_families::MetricFamily;
+
 /// What `/proc` says of this process.
 #[derive(Debug, Default)]
 pub(super) struct Process {
@@ -58,26 +60,37 @@ fn boot_time(stat: &str) -> Option<f64> {
     stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()
 }
 
+/// Name, help and value.
+type Gauge = (&'static str, &'static str, fn(&Process) -> Option<f64>);
+
+const CPU: (&str, &str) = ("process_cpu_seconds", "Time on processors, of the system included");
+const GAUGES: [Gauge; 5] = [
+    ("process_start_time_seconds", "When the process started", |it| it.start_time),
+    ("process_resident_memory_bytes", "Resident memory", |it| Some(it.resident_bytes? as f64)),
+    ("process_virtual_memory_bytes", "Virtual memory", |it| Some(it.virtual_bytes? as f64)),
+    ("process_open_fds", "Open file descriptors", |it| Some(it.open_fds? as f64)),
+    ("process_max_fds", "The most file descriptors that may be open", |it| Some(it.max_fds? as f64)),
+];
+const BUILD: (&str, &str) = ("build_info", "Version of the controller");
+const VERSION: &str = "version";
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    let gauges = GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &[]));
+    [MetricFamily::counter(CPU.0, CPU.1, &[])].into_iter().chain(gauges)
+}
+
+pub(super) fn build_family() -> MetricFamily {
+    MetricFamily::gauge(BUILD.0, BUILD.1, &[VERSION])
+}
+
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
         if let Some(seconds) = self.cpu_seconds {
-            let help = "Time on processors, of the system included";
-            let metric = encoder.encode_descriptor("process_cpu_seconds", help, None, MetricType::Counter)?;
+            let metric = encoder.encode_descriptor(CPU.0, CPU.1, None, MetricType::Counter)?;
             ConstCounter::new(seconds).encode(metric)?;
         }
-        let gauges = [
-            ("process_start_time_seconds", "When the process started", self.start_time),
-            ("process_resident_memory_bytes", "Resident memory", self.resident_bytes.map(|it| it as f64)),
-            ("process_virtual_memory_bytes", "Virtual memory", self.virtual_bytes.map(|it| it as f64)),
-            ("process_open_fds", "Open file descriptors", self.open_fds.map(|it| it as f64)),
-            (
-                "process_max_fds",
-                "The most file descriptors that may be open",
-                self.max_fds.map(|it| it as f64),
-            ),
-        ];
-        for (name, help, value) in gauges {
-            let Some(value) = value else { continue };
+        for (name, help, value) in GAUGES {
+            let Some(value) = value(self) else { continue };
             ConstGauge::new(value).encode(encoder.encode_descriptor(
                 name,
                 help,
@@ -91,9 +104,8 @@ impl Collector for Process {
 
 impl Collector for Build {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
-        let mut metric =
-            encoder.encode_descriptor("build_info", "Version of the controller", None, MetricType::Gauge)?;
-        let labels = [("version", env!("CARGO_PKG_VERSION"))];
+        let mut metric = encoder.encode_descriptor(BUILD.0, BUILD.1, None, MetricType::Gauge)?;
+        let labels = [(VERSION, env!("CARGO_PKG_VERSION"))];
         ConstGauge::new(1_u64).encode(metric.encode_family(&labels)?)
     }
 }

@@ -10,6 +10,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
+use super::metric_families::{MetricFamily, with_values};
 use super::replica::Tables;
 
 /// Switches, and ports, beyond these have no metrics of their own.
@@ -43,24 +44,33 @@ impl Switches {
     }
 }
 
+const UP: (&str, &str) = ("switch_up", "Whether a switch that is configured or has joined is connected");
+const INFO: (&str, &str) = ("switch_info", "Name of a switch");
+const PORT: (&str, &str) = ("port_info", "Name of a port of a connected switch");
+const UP_LABELS: [&str; 1] = ["dpid"];
+const INFO_LABELS: [&str; 2] = ["dpid", "name"];
+const PORT_LABELS: [&str; 3] = ["port", "dpid", "name"];
+
+pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
+    let all = [(UP, &UP_LABELS[..]), (INFO, &INFO_LABELS), (PORT, &PORT_LABELS)];
+    all.into_iter().map(|((name, help), labels)| MetricFamily::gauge(name, help, labels))
+}
+
 impl Collector for Switches {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
-        let help = "Whether a switch that is configured or has joined is connected";
-        let mut metric = encoder.encode_descriptor("switch_up", help, None, MetricType::Gauge)?;
+        let mut metric = encoder.encode_descriptor(UP.0, UP.1, None, MetricType::Gauge)?;
         for (dpid, is_up) in &self.up {
-            let labels = [("dpid", dpid.to_string())];
+            let labels = with_values(UP_LABELS, [dpid.to_string()]);
             ConstGauge::new(u64::from(*is_up)).encode(metric.encode_family(&labels)?)?;
         }
-        let mut metric =
-            encoder.encode_descriptor("switch_info", "Name of a switch", None, MetricType::Gauge)?;
+        let mut metric = encoder.encode_descriptor(INFO.0, INFO.1, None, MetricType::Gauge)?;
         for (dpid, name) in &self.names {
-            let labels = [("dpid", dpid.to_string()), ("name", name.clone())];
+            let labels = with_values(INFO_LABELS, [dpid.to_string(), name.clone()]);
             ConstGauge::new(1_u64).encode(metric.encode_family(&labels)?)?;
         }
-        let help = "Name of a port of a connected switch";
-        let mut metric = encoder.encode_descriptor("port_info", help, None, MetricType::Gauge)?;
+        let mut metric = encoder.encode_descriptor(PORT.0, PORT.1, None, MetricType::Gauge)?;
         for (at, name) in &self.ports {
-            let labels = [("port", at.to_string()), ("dpid", at.dpid.to_string()), ("name", name.clone())];
+            let labels = with_values(PORT_LABELS, [at.to_string(), at.dpid.to_string(), name.clone()]);
             ConstGauge::new(1_u64).encode(metric.encode_family(&labels)?)?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Links over the API: measured values with times, metrics by port, and capacity on request.
 
+use crate::metrics::families_with_labels_as_listed;
 use crate::paths::network;
 use crate::support::wait_for;
 
@@ -28,6 +29,7 @@ fn links_have_metrics_that_are_labelled_by_their_ports() {
     let (_, body) = controller.get("/metrics");
     let age = r#"braid_link_reading_age_seconds{src="0000000000000001:1",dst="0000000000000002:1",reading="latency"}"#;
     assert!(body.contains(age), "{body}");
+    assert!(families_with_labels_as_listed(&body).contains("braid_link_reading_age_seconds"));
 }
 
 #[test]

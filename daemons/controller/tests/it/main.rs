@@ -9,6 +9,7 @@ mod exhaustion;
 mod hostile;
 mod links;
 mod live;
+mod metrics;
 mod misbehaviour;
 mod names;
 mod network;

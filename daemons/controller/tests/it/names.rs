@@ -6,6 +6,7 @@ use braid_controller::{Config, HostMetadata, SwitchMetadata};
 use braid_types::{DatapathId, SwitchPort};
 use serde_json::{Value, json};
 
+use crate::metrics::families_with_labels_as_listed;
 use crate::network::{HOSTS, Network, ip};
 use crate::support::{config, wait_for};
 
@@ -86,6 +87,8 @@ fn metrics_have_names_by_id() {
     ] {
         wait_for(|| metrics().lines().any(|found| found == line), metrics);
     }
+    let families = families_with_labels_as_listed(&metrics());
+    assert!(families.contains("braid_port_info") && families.contains("braid_build_info"));
     let (_, totals) = network.controller.get("/metrics?totals=true");
     assert!(!totals.contains("braid_port_info") && totals.contains("process_open_fds"), "{totals}");
 }

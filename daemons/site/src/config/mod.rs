@@ -2,6 +2,7 @@
 
 mod file;
 mod problem;
+mod spanned;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -10,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey};
 use braid_types::{BitsPerSec, IpPrefix, Problem};
-use toml::Spanned;
 
 use crate::key_file;
 use file::File;
 pub use problem::ConfigError;
+use spanned::Spanned;
 
 const DEFAULT_PORT: u16 = 51_820;
 const DEFAULT_DEVICE: &str = "braid0";
@@ -75,6 +76,11 @@ pub struct LanConfig {
 }
 
 impl Config {
+    /// The JSON schema of a site's file, without what `read` checks of several keys together.
+    pub fn schema() -> schemars::Schema {
+        schemars::schema_for!(File)
+    }
+
     /// Reads a file and the private key that it names.
     ///
     /// # Errors

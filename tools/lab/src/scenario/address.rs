@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use braid_types::{text_schema, with_schema};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,11 @@ impl Serialize for Cidr {
         serializer.collect_str(self)
     }
 }
+
+with_schema!(
+    Cidr,
+    text_schema("an address with its prefix length, such as 10.0.1.1/24", r"[0-9a-fA-F:.]+/\d{1,3}")
+);
 
 impl<'de> Deserialize<'de> for Cidr {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

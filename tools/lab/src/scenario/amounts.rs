@@ -1,11 +1,16 @@
 //! Amounts in scenario files, with their units: bytes, moments and durations; and lists that may be one value.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
-use braid_types::{AmountError, exact_size, parse_size, parse_time};
+use braid_types::{
+    AmountError, amount_schema, exact_size, parse_size, parse_time, size_pattern, text_schema, time_pattern,
+    with_schema,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -16,6 +21,21 @@ pub(super) struct OneOrList<T>(pub Vec<T>);
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneOrListVisitor(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrList<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("OneOrList_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (one, list) = (generator.subschema_for::<T>(), generator.subschema_for::<Vec<T>>());
+        json_schema!({ "anyOf": [one, list] })
     }
 }
 
@@ -46,6 +66,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrListVisitor<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct ByteCount(pub u64);
+
+with_schema!(ByteCount, text_schema("a number of bytes, such as 200MB or 1000 bytes", &size_pattern()));
 
 /// An invalid number of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,10 +102,14 @@ impl TryFrom<String> for Moment {
     }
 }
 
+with_schema!(Moment, amount_schema("a time, such as 1.5s or 500ms", &time_pattern()));
+
 /// A whole number of seconds, written `15s` or `2min`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Seconds(pub u32);
+
+with_schema!(Seconds, amount_schema("a whole number of seconds, such as 15s or 2min", &time_pattern()));
 
 /// An invalid duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

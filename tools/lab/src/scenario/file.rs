@@ -5,14 +5,16 @@ use std::fmt;
 
 use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::address::Cidr;
 use super::amounts::{ByteCount, Moment, OneOrList};
+use super::spanned::Spanned;
 use super::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub scenario: Spanned<String>,
@@ -34,14 +36,14 @@ pub(super) struct File {
 }
 
 /// A capture of a host's packets.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Capture {
     pub host: Spanned<String>,
     pub packets: Packets,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Topology {
     #[serde(default)]
@@ -70,14 +72,14 @@ pub(super) struct Topology {
 }
 
 /// A tunnel between two uplink addresses.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tunnel {
     pub between: Spanned<Vec<std::net::IpAddr>>,
 }
 
 /// A generated network, in which all hosts and all links have the same properties.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Generate {
     pub network: Spanned<String>,
@@ -90,7 +92,7 @@ pub(super) struct Generate {
     pub mptcp: Option<Mptcp>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Host {
     pub name: Spanned<String>,
@@ -103,7 +105,7 @@ pub(super) struct Host {
     pub mptcp: Option<Mptcp>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Interface {
     pub name: Spanned<String>,
@@ -112,7 +114,7 @@ pub(super) struct Interface {
     pub addresses: Vec<Spanned<Cidr>>,
 }
 
-#[derive(Deserialize, Default, Clone)]
+#[derive(Deserialize, JsonSchema, Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Mptcp {
     pub path_manager: Option<Spanned<PathManager>>,
@@ -122,7 +124,7 @@ pub(super) struct Mptcp {
     pub endpoints: Vec<Spanned<Endpoint>>,
 }
 
-#[derive(Deserialize, Clone)]
+#[derive(Deserialize, JsonSchema, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Endpoint {
     pub address: std::net::IpAddr,
@@ -146,7 +148,7 @@ impl Topology {
 }
 
 /// A switch: its name, or `name@datapath-id`.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Switch(pub Spanned<String>);
 
@@ -160,7 +162,7 @@ impl Switch {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
     pub between: Vec<Spanned<String>>,
@@ -184,7 +186,7 @@ pub(super) struct Link {
 }
 
 /// Properties of one direction; missing ones are those of the other direction, or defaults.
-#[derive(Deserialize, Default, Clone)]
+#[derive(Deserialize, JsonSchema, Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DirectionParameters {
     pub rate: Option<Spanned<BitsPerSec>>,
@@ -233,7 +235,7 @@ impl Link {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Traffic {
     pub tool: Spanned<OneOrList<Tool>>,
@@ -254,7 +256,7 @@ pub(super) struct Traffic {
 }
 
 /// Paths assigned to each transfer.
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Assign {
     pub paths: u8,
@@ -262,7 +264,7 @@ pub(super) struct Assign {
     pub distribution: braid_assign::Distribution,
 }
 
-#[derive(Deserialize, Clone)]
+#[derive(Deserialize, JsonSchema, Clone)]
 #[serde(untagged, expecting = "give a whole number, or a list of them")]
 pub(super) enum OneOrManyStreams {
     One(u16),
@@ -279,7 +281,7 @@ impl OneOrManyStreams {
 }
 
 /// Cross traffic during every transfer.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Background {
     pub from: Spanned<String>,
@@ -292,7 +294,7 @@ pub(super) struct Background {
 }
 
 /// One way to run the scenario's traffic.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Variant {
     pub name: Spanned<String>,
@@ -311,7 +313,7 @@ pub(super) struct Variant {
 }
 
 /// The value of a controller option.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "an option has a number or a text")]
 pub(super) enum Value {
     Integer(u64),
@@ -329,7 +331,7 @@ impl fmt::Display for Value {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Direction {
     pub from: Spanned<String>,
@@ -342,7 +344,7 @@ pub(super) struct Direction {
 }
 
 /// A link event during every transfer.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
     pub at: Spanned<Moment>,
@@ -356,14 +358,14 @@ pub(super) struct Event {
     pub reverse: Option<Spanned<DirectionParameters>>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LinkSwitch {
     Cut,
     Restore,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
     pub name: Spanned<String>,

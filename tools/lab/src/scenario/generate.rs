@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_topology::Blueprint;
 use braid_topology::generate::{Links, Spec};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::address::Cidr;
 use super::file::{Generate, Host, Interface, Link, Switch, Topology};
 use super::problem::Problems;
+use super::spanned::Spanned;
 
 /// Addresses in a subnet; all first interfaces share one subnet, all second ones another.
 const MAX_HOSTS: usize = 65_534;

@@ -15,6 +15,7 @@ mod network;
 mod pairs;
 mod permutation;
 mod problem;
+mod spanned;
 mod topology;
 mod traffic;
 mod values;
@@ -70,6 +71,11 @@ impl Scenario {
             Ok(text) => Self::parse(&text, &file),
             Err(error) => Err(ScenarioError::unreadable(&file, &error)),
         }
+    }
+
+    /// The JSON schema of a scenario file, without what `parse` checks of several keys together.
+    pub fn schema() -> schemars::Schema {
+        schemars::schema_for!(file::File)
     }
 
     /// The number of transfers or rounds of simultaneous transfers, over all variants.

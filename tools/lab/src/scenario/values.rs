@@ -3,10 +3,11 @@
 use std::fmt;
 
 use braid_types::exact_size;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The mode of traffic.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Plain TCP: one path.
@@ -18,7 +19,7 @@ pub enum Mode {
 }
 
 /// The tool that makes traffic.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
     /// iperf3: one long transfer.
@@ -43,7 +44,7 @@ pub struct Work {
 }
 
 /// A use of an MPTCP endpoint, see `ip-mptcp(8)`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointFlag {
     /// Subflows are opened from it.
@@ -57,7 +58,7 @@ pub enum EndpointFlag {
 }
 
 /// A path manager: what opens the subflows of a host's connections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathManager {
     /// The kernel, by its endpoints.
@@ -68,7 +69,7 @@ pub enum PathManager {
 }
 
 /// The protocol of cross traffic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// TCP, with an optional maximum rate.
@@ -79,7 +80,7 @@ pub enum Protocol {
 }
 
 /// The packets to capture.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Packets {
     /// TCP packets that set up connections and subflows.
@@ -89,7 +90,7 @@ pub enum Packets {
 }
 
 /// The value of an expectation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Goodput at the receiver in bits per second.
@@ -133,7 +134,7 @@ pub enum Metric {
 }
 
 /// The setting that decides an expectation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregate {
     /// The worst one: all settings must keep the limit.
@@ -144,7 +145,7 @@ pub enum Aggregate {
 }
 
 /// The agents on hosts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Agents {
     /// No agents: the kernel opens subflows.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use braid_link_model::{Delay, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::{Expectation, Study};
@@ -11,12 +12,16 @@ use crate::Control;
 use crate::engine::NewConnection;
 use crate::study::{StudyError, malformed, text};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ConvergenceStudy")]
 struct File {
+    /// The study's name
     simulation: String,
     #[serde(rename = "kind")]
+    #[schemars(extend("enum" = ["convergence"]))]
     _kind: String,
+    /// What it shows, for people
     #[serde(default)]
     description: String,
     links: Vec<Link>,
@@ -37,7 +42,7 @@ struct File {
     expect: Vec<Expect>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Link {
     between: [String; 2],
@@ -48,10 +53,10 @@ struct Link {
     queue: QueueLimit,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Name(#[serde(deserialize_with = "text")] Control);
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Expect {
     name: String,
@@ -64,6 +69,11 @@ struct Expect {
 
 const fn three() -> u64 {
     3
+}
+
+/// The JSON schema of such a file.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<File>()
 }
 
 /// Reads a study of convergence; `file` is what errors call it.

@@ -14,6 +14,7 @@ use crate::experiment::{Cancel, ExperimentError, side_by_side};
 use crate::report::Report;
 
 pub use file::parse;
+pub(crate) use file::schema;
 pub use report::Row;
 pub use run::{Outcome, run};
 pub use show::{csv, plot, table};

@@ -7,7 +7,7 @@ mod sweep;
 use std::time::Duration;
 
 use braid_link_model::QueueLimit;
-use braid_topology::generate::{GenerateError, Spec};
+use braid_topology::generate::GenerateError;
 use braid_types::BitsPerSec;
 
 use crate::Control;
@@ -15,7 +15,7 @@ use crate::network::NetworkError;
 use crate::steering::Scheme;
 use crate::traffic::Pattern;
 
-pub use fabric::Fabric;
+pub use fabric::{Fabric, Layout};
 pub(crate) use run::GRACE;
 pub use run::{Outcome, Transfer, most_memory, run};
 pub use sweep::{Cancel, side_by_side, sweep};
@@ -23,11 +23,11 @@ pub use sweep::{Cancel, side_by_side, sweep};
 /// Long transfers that begin together, and how much of the optimum each reaches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
-    /// The network; one with a seed of its own has the run's in its place.
-    pub network: Spec,
-    /// The capacity of every link.
+    /// The network.
+    pub network: Layout,
+    /// The capacity of every generated link.
     pub rate: BitsPerSec,
-    /// The propagation delay of every link.
+    /// The propagation delay of every link that has none of its own.
     pub delay: Duration,
     /// The queue of every link.
     pub queue: QueueLimit,
@@ -114,8 +114,8 @@ pub enum ExperimentError {
 pub const MAX_SUBFLOWS: usize = crate::engine::NewConnection::MAX_SUBFLOWS;
 
 impl Experiment {
-    pub(crate) const fn fabric(&self) -> Fabric {
-        Fabric { network: self.network, rate: self.rate, delay: self.delay, queue: self.queue }
+    pub(crate) fn fabric(&self) -> Fabric {
+        Fabric { network: self.network.clone(), rate: self.rate, delay: self.delay, queue: self.queue }
     }
 }
 

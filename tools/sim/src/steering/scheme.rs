@@ -6,7 +6,7 @@ use std::str::FromStr;
 use braid_paths::{Kind, Request};
 use braid_planner::{ECMP_BUCKETS, ecmp_buckets, ecmp_rate};
 use braid_steering::{Placement, PlacementPolicy, PlacementRequest, Policy};
-use braid_types::SplitMix64;
+use braid_types::{SplitMix64, text_schema, with_schema};
 
 /// Which paths a subflow may take, and which of them it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +103,18 @@ impl FromStr for Scheme {
     fn from_str(text: &str) -> Result<Self, UnknownScheme> {
         parse(text).ok_or_else(|| UnknownScheme(text.to_owned()))
     }
+}
+
+with_schema!(
+    Scheme,
+    text_schema("a scheme, such as disjoint:4/fewest-shared or shortest:16/random", &scheme_pattern())
+);
+
+fn scheme_pattern() -> String {
+    let kinds = Kind::catalog().map(|it| it.name.to_owned() + it.parameter.map_or("", |_| r":\d+"));
+    let kinds = kinds.collect::<Vec<_>>().join("|");
+    let choices = Policy::ALL.map(Policy::name).join("|");
+    format!(r"(?:{kinds}):\d+/(?:random|hash|{choices})(?:/shuffled)?")
 }
 
 fn parse(text: &str) -> Option<Scheme> {

@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
+
+use braid_types::{choice_schema, with_schema};
 
 use super::{Cell, Row, text};
 use crate::report::Verdict;
@@ -62,7 +65,7 @@ pub enum Value {
 }
 
 /// As it is written.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
     name: String,
@@ -78,6 +81,8 @@ pub(super) struct Expect {
     relative_subflows: Option<usize>,
     at_least: f64,
 }
+
+with_schema!(Value, choice_schema(["mean", "worst", "goodput"]));
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

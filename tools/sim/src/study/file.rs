@@ -7,6 +7,7 @@ use std::sync::Arc;
 use braid_link_model::{Delay, QueueLimit};
 use braid_topology::generate::Spec;
 use braid_types::{BitsPerSec, plain_words};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, de};
 
 use super::expectation::Expect;
@@ -49,12 +50,16 @@ pub enum StudyError {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TransferStudy")]
 struct File {
+    /// The study's name
     simulation: String,
-    #[serde(default, rename = "kind")]
-    _kind: String,
+    #[serde(rename = "kind")]
+    #[schemars(extend("enum" = ["transfers"]))]
+    _kind: Option<String>,
+    /// What it shows, for people
     #[serde(default)]
     description: String,
     #[serde(deserialize_with = "text")]
@@ -83,7 +88,7 @@ struct File {
     expect: Vec<Expect>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Method {
     name: String,
@@ -98,7 +103,7 @@ struct Method {
     patterns: BTreeMap<String, Vec<f64>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Broken {
     at: Delay,
@@ -120,6 +125,11 @@ fn some_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     text(deserializer).map(Some)
+}
+
+/// The JSON schema of such a file.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<File>()
 }
 
 impl Study {
@@ -182,7 +192,7 @@ impl File {
         }
         for (at, subflows) in all.iter().enumerate() {
             let experiment = Experiment {
-                network: method.network.unwrap_or(self.network),
+                network: method.network.unwrap_or(self.network).into(),
                 rate: self.rate,
                 delay: self.delay.duration(),
                 queue: self.queue,

@@ -6,14 +6,17 @@ mod preset;
 mod report;
 mod show;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::experiment::{Cancel, Experiment, ExperimentError, Outcome, sweep};
+use braid_topology::Blueprint;
+
+use crate::experiment::{Cancel, Experiment, ExperimentError, Layout, Outcome, sweep};
 use crate::report::Report;
 
 pub use expectation::{Expectation, Subject, Value};
 pub use file::StudyError;
-pub(crate) use file::{malformed, text};
+pub(crate) use file::{malformed, schema, text};
 pub use preset::{Preset, UnknownPreset};
 pub use report::Row;
 pub(crate) use show::quoted;
@@ -46,8 +49,10 @@ pub struct Cell {
 }
 
 /// What somebody changes in a study before it is run.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
+    /// The network of all methods. What the study expects, and what papers report, is of another: it is left out.
+    pub network: Option<Arc<Blueprint>>,
     /// How many seeds.
     pub seeds: Option<u64>,
     /// How long is measured.
@@ -76,8 +81,15 @@ impl Study {
         self.seeds = changes.seeds.unwrap_or(self.seeds);
         for cell in &mut self.cells {
             let experiment = &mut cell.experiment;
+            if let Some(network) = &changes.network {
+                experiment.network = Layout::Given(Arc::clone(network));
+                cell.paper = None;
+            }
             experiment.measured = changes.measured.unwrap_or(experiment.measured);
             experiment.control = changes.control.unwrap_or(experiment.control);
+        }
+        if changes.network.is_some() {
+            self.expect.clear();
         }
         self
     }

@@ -3,6 +3,7 @@
 use braid_link_model::{Delay, QueueLimit};
 use braid_topology::generate::Spec;
 use braid_types::BitsPerSec;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::{Cell, Expectation, Figure, Kind, Sizes, Study, Treatment, Workload};
@@ -14,12 +15,16 @@ use crate::study::{StudyError, malformed, text};
 /// How to carry flows, where nothing is said: each on one path, at once.
 const PLAIN: usize = 1;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "WorkloadStudy")]
 struct File {
+    /// The study's name
     simulation: String,
     #[serde(rename = "kind")]
+    #[schemars(extend("enum" = ["workload"]))]
     _kind: String,
+    /// What it shows, for people
     #[serde(default)]
     description: String,
     #[serde(deserialize_with = "text")]
@@ -48,7 +53,7 @@ struct File {
     expect: Vec<Expect>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Method {
     name: String,
@@ -56,7 +61,7 @@ struct Method {
     large: Carried,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Carried {
     #[serde(deserialize_with = "text")]
@@ -67,7 +72,7 @@ struct Carried {
     set_up: Delay,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Expect {
     name: String,
@@ -87,6 +92,11 @@ const fn three() -> u64 {
 
 const fn plain() -> usize {
     PLAIN
+}
+
+/// The JSON schema of such a file.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<File>()
 }
 
 /// Reads a study of workloads; `file` is what errors call it.
@@ -137,7 +147,7 @@ impl File {
         };
         let Self { network, rate, queue, sizes, control, .. } = *self;
         let workload = Workload {
-            fabric: Fabric { network, rate, delay: self.delay.duration(), queue },
+            fabric: Fabric { network: network.into(), rate, delay: self.delay.duration(), queue },
             sizes,
             load,
             threshold: self.large,

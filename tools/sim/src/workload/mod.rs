@@ -8,6 +8,7 @@ mod sizes;
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Control;
@@ -17,13 +18,14 @@ use crate::report::Report;
 use crate::steering::Scheme;
 
 pub use file::parse;
+pub(crate) use file::schema;
 pub use report::{Class, Row};
 pub use run::{Flow, Outcome, run};
 pub use show::{csv, plot, table};
 pub use sizes::{Sizes, UnknownSizes};
 
 /// Flows between hosts drawn at random, each as likely, at a load of the hosts' interfaces.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
     /// The network.
     pub fabric: Fabric,
@@ -128,7 +130,7 @@ pub struct Expectation {
 }
 
 /// Which flows count.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The short ones.
@@ -141,7 +143,7 @@ pub enum Kind {
 }
 
 /// A figure of how long flows take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
     /// The mean.

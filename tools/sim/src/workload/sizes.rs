@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use braid_types::SplitMix64;
+use braid_types::{SplitMix64, choice_schema, with_schema};
 
 /// A distribution of the sizes of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +88,8 @@ impl fmt::Display for Sizes {
         f.write_str(self.name())
     }
 }
+
+with_schema!(Sizes, choice_schema(Sizes::ALL.map(Sizes::name)));
 
 impl FromStr for Sizes {
     type Err = UnknownSizes;

@@ -2,11 +2,12 @@
 
 use braid_link_model::{MAX_RATE, MIN_RATE, ParameterError, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::super::file::{DirectionParameters, Link};
 use super::super::problem::Problems;
 use super::super::topology::usual_queue;
+use crate::scenario::spanned::Spanned;
 
 /// The smallest queue: two full frames, as a smaller one could block a single frame.
 const MIN_QUEUE_BYTES: u64 = 3_000;

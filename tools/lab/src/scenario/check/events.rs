@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use braid_link_model::Change;
-use serde_saphyr::Spanned;
 
 use super::super::file::{self, DirectionParameters, File, LinkSwitch};
 use super::super::problem::Problems;
 use super::super::{Event, LinkAction, Topology};
 use super::directions::{check_values, is_emulated};
+use crate::scenario::spanned::Spanned;
 
 /// The events during a transfer in order of time. Links that they change become changeable.
 pub(super) fn check(file: &File, topology: &mut Topology, problems: &mut Problems) -> Vec<Event> {

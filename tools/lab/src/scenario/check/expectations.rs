@@ -1,12 +1,11 @@
 //! Checks of expectations: their limits, and that what they are about runs.
 
-use serde_saphyr::Spanned;
-
 use super::super::amounts::ByteCount;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
 use super::super::{Expectation, Limit, Metric, Mode, Reference};
 use super::{own, variants};
+use crate::scenario::spanned::Spanned;
 
 /// Checks expectations: exactly one limit each, about modes that run.
 pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Expectation> {

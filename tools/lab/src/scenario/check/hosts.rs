@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
 use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp, PathManager, Protocol, Traffic};
 use super::names::Unique;
+use crate::scenario::spanned::Spanned;
 
 /// The kernel's bound on both limits of the path manager.
 const MAX_SUBFLOWS: u8 = 8;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use braid_topology::blueprint::Position;
 use braid_types::DatapathId;
-use serde_saphyr::Spanned;
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
 use super::super::{End, Link, Switch};
 use super::directions;
 use super::names::Unique;
+use crate::scenario::spanned::Spanned;
 
 /// Checks switches and assigns datapath ids.
 pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Switch> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::super::file::{File, Host};
 use super::super::problem::Problems;
 use crate::names::is_valid_name;
+use crate::scenario::spanned::Spanned;
 
 /// Checks that every name is valid and unique.
 pub(super) fn check(file: &File, problems: &mut Problems) {

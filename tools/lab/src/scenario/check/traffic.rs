@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::Location;
 
 use super::super::file;
 use super::super::permutation;
@@ -11,6 +11,7 @@ use super::super::{
     Assign, Background, Direction, Mode, OwnSettings, Protocol, Tool, Topology, Traffic, Work,
 };
 use super::own;
+use crate::scenario::spanned::Spanned;
 
 /// Durations in seconds: a shorter transfer is all slow start.
 const DURATION_SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;

@@ -2,12 +2,11 @@
 
 use std::net::IpAddr;
 
-use serde_saphyr::Spanned;
-
 use super::super::file;
 use super::super::problem::Problems;
 use super::super::{Cidr, End, Interface, Topology, Tunnel, UplinkAddress};
 use super::names::Unique;
+use crate::scenario::spanned::Spanned;
 
 /// Checks uplinks of edges at routers, and the tunnels over them, one for each.
 pub(super) fn check(file: &file::Topology, topology: &mut Topology, problems: &mut Problems) {

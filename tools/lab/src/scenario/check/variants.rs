@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_saphyr::Spanned;
-
 use super::super::file::{self, File};
 use super::super::problem::Problems;
 use super::super::{Agents, Mode, PathManager, Variant};
 use super::{hosts, own, traffic};
+use crate::scenario::spanned::Spanned;
 
 /// Options that the lab itself passes to its controller.
 const LAB_OPTIONS: [&str; 9] =

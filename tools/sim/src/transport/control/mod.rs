@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use braid_congestion::{Algorithm, Connection, Subflow, fixed};
+use braid_types::{choice_schema, with_schema};
 use cubic::Cubic;
 
 use super::sender::Sender;
@@ -62,6 +63,8 @@ impl fmt::Display for Control {
         f.pad(self.name())
     }
 }
+
+with_schema!(Control, choice_schema(Control::ALL.map(Control::name)));
 
 /// No congestion control has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
