@@ -1,15 +1,18 @@
 /** What the stream of the controller does not tell: alarms, the cluster, the links of a testbed. */
-import type { Alarm, Cluster } from "../domain/health";
+import { stateAge, type Cluster, type StateAge } from "../domain/cluster";
+import type { Alarm } from "../domain/health";
 import { lab } from "./lab.svelte";
 
 const REFRESH_MS = 5_000;
 /** Events come in bursts: after one, a short while passes before anything is asked for. */
 const SETTLE_MS = 150;
-const OF_LINKS = new Set(["link_down", "link_up", "switch_joined", "switch_left"]);
+const OF_LINKS = new Set(["link_down", "link_up", "link_recovered", "switch_joined", "switch_left"]);
 
 class Watch {
   alarms = $state.raw<Alarm[]>([]);
   cluster = $state.raw<Cluster | null>(null);
+  /** How old the state is that this controller serves. */
+  age = $state<StateAge>(null);
   #alone = false;
   #waiting: ReturnType<typeof setTimeout> | undefined;
 
@@ -36,6 +39,7 @@ class Watch {
 
   async #askAlarms(): Promise<void> {
     const response = await fetch("/api/v1/alarms");
+    this.age = stateAge(response.headers.get("braid-state-age"));
     if (response.ok) this.alarms = ((await response.json()) as { alarms: Alarm[] }).alarms;
   }
 

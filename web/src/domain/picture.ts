@@ -3,7 +3,7 @@ import type { Host, Transfer } from "./api";
 import { foldedPath, nodeOf, type Fold } from "./fold";
 import type { Point } from "./layout";
 import { hostKey } from "./names";
-import { byAddress, type MapLink } from "./overlay";
+import { byAddress, linkKey, type MapLink } from "./overlay";
 import { ribbons, type Drawing, type Ribbon, type Stop } from "./ribbons";
 import { portName, type View } from "./view";
 
@@ -116,7 +116,7 @@ export function streamLines(transfer: Transfer | undefined, scene: Scene): Strea
       const exact = nodes.length === path.length ? ports : [];
       const stops = [...end(stream.src), ...nodes, ...end(stream.dst)];
       const before = stops.length > 0 && stops[0]?.name.startsWith("host ") ? 1 : 0;
-      const links = stops.slice(1).map((to, at) => linkKey(scene, exact[at - before], stops[at] as Stop, to, first));
+      const links = stops.slice(1).map((to, at) => keyOf(scene, exact[at - before], stops[at] as Stop, to, first));
       // The paths of a stream that is sprayed have colours of their own, as with the edges.
       return { stream, path, place: stream.spray_paths?.length ? nth : index, ribbon: { key: `${stream.id} ${nth}`, stops, links } satisfies Ribbon };
     }),
@@ -133,9 +133,9 @@ function pathsWithPorts(stream: Transfer["streams"][number]): { path: string[]; 
   return stream.path.length ? [{ path: stream.path, ports: stream.ports ?? [] }] : [];
 }
 
-function linkKey(scene: Scene, port: Ports[number] | undefined, from: Stop, to: Stop, first: ReadonlyMap<string, string>): string {
+function keyOf(scene: Scene, port: Ports[number] | undefined, from: Stop, to: Stop, first: ReadonlyMap<string, string>): string {
   const link = port && scene.view.links.get(portName(port));
-  if (link) return [portName(link.src), portName(link.dst)].sort().join(" ");
+  if (link) return linkKey(link);
   const pair = [from.name, to.name].sort().join(" ");
   return first.get(pair) ?? pair;
 }

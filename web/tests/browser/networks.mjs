@@ -56,6 +56,33 @@ export function office(cut = false) {
   return { snapshot, deltas: growing(snapshot), answers: answersOf(snapshot, paths, cut) };
 }
 
+/** Amsterdam and Geneva with a link that loses frames: it is up, and one of two transfers still takes it. Another one has lost frames and recovered. */
+export function lossy() {
+  const { snapshot, answers } = office();
+  const [ams1, ams2, gva1, gva2] = [1, 2, 3, 4].map(hex);
+  const [at, to] = [{ dpid: ams1, port: 2 }, { dpid: gva1, port: 2 }];
+  const [back, from] = [{ dpid: gva1, port: 3 }, { dpid: gva2, port: 3 }];
+  const seen = (frames, lost, damaged, time_us) => ({ frames, lost, damaged, time_us });
+  const [found, clean] = [seen(3101, 34, 12, 3.1e6), seen(30_120, 1, 0, 30e6)];
+  const degraded = [[ams1, { since: 352 * SECOND, evidence: found, clean_since: 388 * SECOND, hold_us: 30e6 }], [gva1, { since: 355 * SECOND, evidence: seen(1900, 18, 0, 4.2e6), clean_since: 357 * SECOND, hold_us: 60e6 }]];
+  const links = snapshot.links.map((it) => ({ ...it, ...(it.src.port === 2 ? Object.fromEntries(degraded.filter(([dpid]) => dpid === it.src.dpid).map(([, told]) => ["degraded", told])) : {}), ...(it.src.dpid === ams1 && it.src.port === 2 ? { load_bps: 2.1e6, loss: 0.0113 } : {}) }));
+  const [first, second] = snapshot.transfers;
+  const moved = { ...first, streams: first.streams.map((it) => (it.id === 11 ? { ...it, path: [ams1, ams2, gva2, gva1], sent_bps: 4.4e7 } : { ...it, sent_bps: 4.7e7 })) };
+  const threat = (of, evidence) => ({ kind: "lossy_link", to: of, evidence });
+  const alarm = (where, of, evidence, seconds) => ({ ...threat(of, evidence), at: where, text: `the link to ${of.dpid}:${of.port} loses frames, and is avoided until it is clean`, first_at: seconds * SECOND, last_at: seconds * SECOND, count: 1 });
+  const told = (number, seconds, where, of, evidence) => ({ number, time: seconds * SECOND, level: "warning", notice: "alarm", at: where, count: 1, threat: threat(of, evidence), text: `alarm at ${where.dpid}:${where.port}: the link to ${of.dpid}:${of.port} loses frames, and is avoided until it is clean: ${evidence.lost} of ${evidence.frames} frames` });
+  const events = [
+    ...snapshot.events, told(30, 200, from, back, found),
+    { number: 31, time: 260 * SECOND, level: "info", notice: "link_recovered", src: from, dst: back, evidence: clean, text: `link ${gva2}:3 > ${gva1}:3 has lost nothing for 30 s and is used again` },
+    told(32, 352, at, to, found),
+    { number: 33, time: 352.1 * SECOND, level: "info", notice: "stream_placed", id: 11, transfer: 1, path: moved.streams[0].path, shared_links: 1, text: `stream 11 of transfer 1 takes ${moved.streams[0].path.join(", ")}` },
+    told(34, 355, to, at, degraded[1][1].evidence),
+  ];
+  const state = { ...snapshot, links, transfers: [moved, second], events };
+  const alarms = [alarm(at, to, found, 352), alarm(to, at, degraded[1][1].evidence, 355), alarm(from, back, found, 200)];
+  return { snapshot: state, deltas: growing(state), answers: { ...answers, "/api/v1/alarms": { schema: "braid/v1", now: NOW, alarms } } };
+}
+
 /** Half a minute of a transfer that starts, which ends as the snapshot is. */
 function growing({ transfers: [first, ...rest], ...snapshot }) {
   const at = (nth) => ({ ...first, streams: first.streams.map((it) => ({ ...it, sent_bps: Math.round(it.sent_bps * (nth === 30 ? 1 : Math.min(1, nth / 9) * (0.95 + 0.05 * Math.sin(nth)))) })) });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fake } from "./fake.mjs";
 import { launch } from "./launch.mjs";
-import { fatTree, nothing, office } from "./networks.mjs";
+import { fatTree, lossy, nothing, office } from "./networks.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const DESKTOP = { width: 1280, height: 900 };
@@ -29,7 +29,7 @@ export async function views(browser, folder) {
     page.on("pageerror", (error) => problems.push(String(error)));
     try {
       await page.goto(server.address + hash);
-      await page.locator("#summary").waitFor();
+      await page.waitForFunction((count) => document.querySelector("#summary")?.textContent.startsWith(`${count} switch`), network.snapshot.switches.length);
       await page.waitForTimeout(400);
       await look(page);
       await page.waitForTimeout(200);
@@ -63,6 +63,32 @@ export async function views(browser, folder) {
       assert.equal(await page.locator("#markers li").count(), 1, "ends of other streams are no marks");
     }, { colorScheme });
   }
+  for (const colorScheme of ["light", "dark"]) {
+    await view(`lossy-${colorScheme}`, lossy(), "#tab=events", async (page) => {
+      assert.equal(await page.locator("#map .lossy").count(), 1);
+      assert.equal(await page.locator("#map .link.degraded .loses").count(), 2, "each direction that loses has gaps");
+      assert.equal(await page.locator("#map .failed").count(), 0, "a link that loses frames is not cut");
+      const overview = await text(page, "#overview");
+      assert.match(overview, /1 warning\b[\s\S]*Link ams1 – gva1 loses frames \(ams1 → gva1 1\.10 %, gva1 → ams1 0\.95 %\): 1 transfer still on it/);
+      assert.match(overview, /Link gva2 – gva1 lost frames and is used again/);
+      assert.ok((await page.locator(".track .mark.lossy").count()) >= 1, "the time line has it");
+      assert.equal(await page.locator(".track .losses").count(), 1, "for as long as it lasts");
+      assert.match(await text(page, "#markers"), /loses frames: 34 of 3101 frames in 3\.1 s, 12 of them damaged/);
+      await apart(page);
+    }, { colorScheme });
+    await view(`lossy-link-${colorScheme}`, lossy(), "#tab=links&link=0000000000000001%3A2+0000000000000003%3A2", async (page) => {
+      const losses = await page.getByRole("group", { name: "Losses" }).innerText();
+      assert.match(losses, /1 transfer still takes it; others are led around it/);
+      assert.match(losses, /ams1 → gva1[\s\S]*1\.10 %[\s\S]*34 of 3101 frames in 3\.1 s[\s\S]*1 min 18 s[\s\S]*30\.0 s of 30\.0 s/);
+      assert.match(losses, /gva1 → ams1[\s\S]*0\.95 %[\s\S]*1 min 0 s of 1 min 0 s/);
+      assert.match(await page.locator("#links tbody tr").first().innerText(), /loses frames/, "first in the table");
+    }, { colorScheme });
+  }
+  await view("lossy-past", lossy(), "#tab=switches&link=0000000000000003%3A3+0000000000000004%3A3", async (page) => {
+    assert.match(await text(page, ".inspector"), /gva2 → gva1 lost frames\. It is used again for 2 min 50 s, since it lost 1 of 30120 frames in 30\.0 s/);
+    await page.getByRole("button", { name: "Switch ams1" }).click();
+    assert.match(await text(page, ".inspector"), /gva1:ams1\s+loses frames/);
+  });
   await view("transfer", office(true), "#transfer=1", async (page) => {
     assert.match(await text(page, ".inspector"), /Limited by|No link of its paths is full/);
     assert.ok(!/> 100 %/.test(await text(page, "#transfers")));
