@@ -7,10 +7,10 @@ const FILES = { "/": ["index.html", "text/html"], "/app.js": ["app.js", "text/ja
 /** As the controller sends it. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'";
 
-const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 
-/** `answers` has what each path of the API answers, beside the `snapshot`. */
-export async function fake({ snapshot, deltas = [], answers = {} }) {
+/** `answers` has what each path of the API answers, beside the `snapshot`; `headers` stand in each answer. */
+export async function fake({ snapshot, deltas = [], answers = {}, headers = {} }) {
+  const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     if (pathname === "/api/v1/stream") {

@@ -133,4 +133,11 @@ export function fatTree(K) {
   return { snapshot: { ...base, switches, links, hosts, transfers: [{ id: 1, kind: "mptcp", opened_at: 0, streams }], events: [] } };
 }
 
+/** A member of a cluster that has led a while ago, and now stands by; one of four is away. */
+export function standby() {
+  const members = ["ams-a", "ams-b", "gva-a", "gva-b"].map((name, at) => ({ name, address: `10.9.1.${at + 1}:8653`, last_heard: [null, NOW - 80e6, NOW - 110e6, NOW - 95e9][at] }));
+  const cluster = { schema: "braid/v1", now: NOW, name: "site", member: "ams-a", leader: "gva-a", newest_term: 18, term: 17, store_answers: true, members };
+  return { ...nothing, answers: { "/api/v1/cluster": cluster }, headers: { "braid-state-age": "752.4" } };
+}
+
 export const nothing = { snapshot: { ...base, switches: [], links: [], hosts: [], transfers: [], events: [] } };

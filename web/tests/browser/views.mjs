@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fake } from "./fake.mjs";
 import { launch } from "./launch.mjs";
-import { fatTree, lossy, nothing, office } from "./networks.mjs";
+import { fatTree, lossy, nothing, office, standby } from "./networks.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const DESKTOP = { width: 1280, height: 900 };
+/** Only views with such names, while one is worked on. */
+const ONLY = new RegExp(process.env.BRAID_VIEWS ?? "");
 const PHONE = { width: 390, height: 844 };
 
 /** What axe-core finds, one line each. */
@@ -23,6 +25,7 @@ async function violations(page) {
 export async function views(browser, folder) {
   let shown = 0;
   async function view(name, network, hash, look, { viewport = DESKTOP, colorScheme = "light" } = {}) {
+    if (!ONLY.test(name)) return;
     const server = await fake(network);
     const page = await browser.newPage({ viewport, colorScheme });
     const problems = [];
@@ -33,7 +36,7 @@ export async function views(browser, folder) {
       await page.waitForTimeout(400);
       await look(page);
       await page.waitForTimeout(200);
-      if (folder) await page.screenshot({ path: join(folder, `view-${name}.png`) });
+      if (folder) await page.screenshot({ path: join(folder, `view-${name}.png`), fullPage: process.env.BRAID_VIEWS !== undefined });
       assert.deepEqual(await violations(page), [], name);
       assert.deepEqual(problems, [], name);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
@@ -136,6 +139,19 @@ export async function views(browser, folder) {
     assert.equal(rows, 3);
     await apart(page);
   }, { colorScheme: "dark" });
+  for (const colorScheme of ["light", "dark"])
+    await view(`cluster-${colorScheme}`, office(true), "#tab=cluster", async (page) => {
+      assert.match(await text(page, "#members"), /a serves this page\s+★ leads[\s\S]*b\s+○ stands by[\s\S]*c\s+✕ does not answer\s+40\.0 s ago/);
+      assert.match(await text(page, "#panel"), /Leader\s+a\s+Term\s+3[\s\S]*current/);
+      await page.getByRole("button", { name: "Controller c does not answer" }).click();
+      await page.waitForFunction(() => document.querySelector("#members").getBoundingClientRect().top < innerHeight);
+    }, { colorScheme });
+  await view("standby", standby(), "#tab=cluster", async (page) => {
+    assert.equal(await page.getByRole("status").first().innerText(), "ams-a stands by: gva-a leads. What it shows is 12 min 32 s old.");
+    assert.match(await text(page, "#panel"), /Term\s+17, 18 was seen[\s\S]*12 min 32 s old/);
+    assert.match(await text(page, ".map"), /This controller stands by/);
+    assert.match(await text(page, "#overview"), /1 problem[\s\S]*Controller gva-b does not answer/);
+  });
   await view("empty", nothing, "", async (page) => assert.match(await text(page, ".empty"), /set-controller BRIDGE tcp:127\.0\.0\.1:6653/));
   await view("phone", office(true), "", async () => undefined, { viewport: PHONE });
   for (const tab of ["transfers", "links", "switches", "hosts"])
