@@ -21,8 +21,9 @@ export async function fake({ snapshot, deltas = [], answers = {}, headers = {} }
       return;
     }
     const answer = answers[pathname];
-    if (answer) return json(response, typeof answer === "function" ? answer(new URL(request.url, "http://localhost").searchParams) : answer);
+    if (answer) return json(response, typeof answer === "function" ? answer(new URL(request.url, "http://localhost").searchParams) : answer, answer.status);
     if (pathname === "/api/v1/testbed/links") return json(response, { schema: "braid/v1", links: [] });
+    if (pathname === "/api/v1/assignments") return json(response, { schema: "braid/v1", now: snapshot.now, assignments: [] });
     if (pathname === "/api/v1/alarms") return json(response, { schema: "braid/v1", now: snapshot.now, alarms: [] });
     const [name, kind] = FILES[pathname] ?? [];
     if (!name) return json(response, { title: "not found" }, 404);

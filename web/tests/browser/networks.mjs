@@ -83,6 +83,32 @@ export function lossy() {
   return { snapshot: state, deltas: growing(state), answers: { ...answers, "/api/v1/alarms": { schema: "braid/v1", now: NOW, alarms } } };
 }
 
+/** Amsterdam and Geneva with paths that GridFTP has set aside; a question for paths gets two, the second of which shares a link. */
+export function reserved() {
+  const { answers, ...office_ } = lossy();
+  const [ams1, ams2, gva1, gva2] = [1, 2, 3, 4].map(hex);
+  const names = new Map([[ams1, "ams1"], [ams2, "ams2"], [gva1, "gva1"], [gva2, "gva2"]]);
+  const aside = (switches, available_bps, streams) => ({ switches, switch_names: switches.map((it) => names.get(it)), available_bps, round_trip_us: 840 * (switches.length - 1), streams, best_streams: 3.4 });
+  const assignment = (id, owner, paths, more) => ({ id, owner, src: "10.0.1.1", dst: "10.0.1.2", distribution: "weight", requested_paths: 2, expected_streams: null, placed_streams: 6, opened_at: 210 * SECOND, expires_at: NOW + 95 * SECOND, paths, ...more });
+  const port = (dpid, number) => ({ dpid, node: names.get(dpid), port: number });
+  const link = (a, p, b, q) => ({ src: port(a, p), dst: port(b, q), parallel: false });
+  const path = (links, rate_bps, shared_links) => ({ hops: links.length, cost: links.length, delay_us: 210 * links.length, rate_bps, shared_links, nodes: [links[0].src.node, ...links.map((it) => it.dst.node)], links });
+  const end = (name, dpid) => ({ name, dpid, node: names.get(dpid), also_at: [] });
+  const answer = (query) => ({
+    schema: "braid/v1", now: NOW, src: end(query.get("src"), ams1), dst: end(query.get("dst"), gva1), mode: query.get("mode"), weight: query.get("weight"), k: Number(query.get("k")), complete: true, truncated: false,
+    warnings: ["ams is attached to ams2 as well; paths from there are another query"], max_flow_bps: null, explanation: null,
+    paths: [path([link(ams1, 3, ams2, 3), link(ams2, 2, gva2, 2), link(gva2, 3, gva1, 3)], 8.7e6, 0), path([link(ams1, 2, gva1, 2)], 9.7e7, 0)],
+  });
+  return {
+    ...office_,
+    answers: {
+      ...answers,
+      "/api/v1/assignments": { schema: "braid/v1", now: NOW, assignments: [assignment("6b1f0c2a9d4e7731", "gridftp", [aside([ams1, ams2, gva2, gva1], 8.7e6, 2), aside([ams1, gva1], 9.7e7, 4)]), assignment("aa10b2c3d4e5f607", "dtn@ams", [aside([ams2, gva2], 4.1e7, 1)], { src: "10.0.2.1", dst: "10.0.2.2", distribution: "round-robin" })] },
+      "/api/v1/paths": answer,
+    },
+  };
+}
+
 /** Half a minute of a transfer that starts, which ends as the snapshot is. */
 function growing({ transfers: [first, ...rest], ...snapshot }) {
   const at = (nth) => ({ ...first, streams: first.streams.map((it) => ({ ...it, sent_bps: Math.round(it.sent_bps * (nth === 30 ? 1 : Math.min(1, nth / 9) * (0.95 + 0.05 * Math.sin(nth)))) })) });

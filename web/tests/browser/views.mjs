@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fake } from "./fake.mjs";
 import { launch } from "./launch.mjs";
-import { fatTree, lossy, nothing, office, standby } from "./networks.mjs";
+import { fatTree, lossy, nothing, office, reserved, standby } from "./networks.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const DESKTOP = { width: 1280, height: 900 };
@@ -151,6 +151,35 @@ export async function views(browser, folder) {
     assert.match(await text(page, "#panel"), /Term\s+17, 18 was seen[\s\S]*12 min 32 s old/);
     assert.match(await text(page, ".map"), /This controller stands by/);
     assert.match(await text(page, "#overview"), /1 problem[\s\S]*Controller gva-b does not answer/);
+  });
+  for (const colorScheme of ["light", "dark"])
+    await view(`assignment-${colorScheme}`, reserved(), "#tab=assignments", async (page) => {
+      await page.locator("#assignments tbody tr").first().click();
+      assert.match(await text(page, "#assignments"), /gridftp\s+ams → gva\s+2 of 2\s+106 Mbit\/s\s+6\s+weight/);
+      assert.match(await text(page, ".inspector"), /Assignment of gridftp[\s\S]*ams1 > ams2 > gva2 > gva1[\s\S]*2 of 3 useful streams[\s\S]*ams1 > gva1/);
+      assert.equal(await page.locator("#map .stream").count(), 2, "its paths are drawn");
+      assert.equal(await page.locator("#map .flow").count(), 0, "what carries nothing yet does not move");
+      assert.match(page.url(), /#tab=assignments&assignment=6b1f0c2a9d4e7731$/);
+      await page.locator("#assignments tbody tr").nth(1).click();
+      assert.match(await text(page, ".inspector"), /Assignment of dtn@ams[\s\S]*1 of 2[\s\S]*More paths would add nothing/);
+    }, { colorScheme });
+  await view("paths", reserved(), "", async (page) => {
+    await page.getByRole("button", { name: "Find paths" }).click();
+    await page.getByLabel("From", { exact: true }).fill("ams");
+    await page.getByLabel("To", { exact: true }).fill("gva");
+    await page.getByLabel("At most").fill("3");
+    await page.keyboard.press("Enter");
+    await page.locator("#paths li").first().waitFor();
+    assert.match(await text(page, "#paths"), /2 paths from ams1 to gva1[\s\S]*2 of 3: there are no more of this kind[\s\S]*attached to ams2[\s\S]*3 links, 8\.70 Mbit\/s free, 630 µs[\s\S]*ams1 > gva1[\s\S]*loses frames: ams1 → gva1 1\.10 %/);
+    assert.deepEqual(await page.locator("#map .stream title").allTextContents(), ["path 1: ams1 > ams2 > gva2 > gva1", "path 2: ams1 > gva1"]);
+    assert.match(page.url(), /#paths=src%3Dams%26dst%3Dgva%26mode%3Ddisjoint%26k%3D3/);
+  });
+  await view("paths-none", { ...office(), answers: { ...office().answers, "/api/v1/paths": { status: 404, title: "not found", detail: "src: there is no switch or host \"mars\"" } } }, "#paths=src%3Dmars%26dst%3Dgva", async (page) => {
+    assert.match(await page.locator(".inspector [role=alert]").innerText(), /no switch or host "mars"/);
+    await page.getByRole("button", { name: "Close Paths" }).click();
+    await page.getByRole("button", { name: "Switch ams1" }).click();
+    await page.getByRole("button", { name: "Paths from here" }).click();
+    assert.equal(await page.getByLabel("From", { exact: true }).inputValue(), "ams1");
   });
   await view("empty", nothing, "", async (page) => assert.match(await text(page, ".empty"), /set-controller BRIDGE tcp:127\.0\.0\.1:6653/));
   await view("phone", office(true), "", async () => undefined, { viewport: PHONE });
