@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event, Link, Snapshot, Transfer } from "../src/domain/api";
-import { counted, lossyLinks, lostShare, probation } from "../src/domain/degraded";
+import { counted, lossyLinks, lostShare, probation, recovery } from "../src/domain/degraded";
 import { troubles, type Alarm } from "../src/domain/health";
 import { networkMoments, transferMoments } from "../src/domain/marks";
 import { urgent } from "../src/domain/overlay";
@@ -44,6 +44,7 @@ test("a link is used again when it has been clean for its hold time", () => {
 test("losses and their end are marks of the network, and of transfers that took the link", () => {
   const view = fromSnapshot(snapshot([link(A, B)], [found, recovered]));
   assert.deepEqual(networkMoments(view).map((it) => [it.kind, it.text]), [["lossy", "link ams > gva loses frames: 30 of 2000 frames in 2.5 s"], ["up", "link ams > gva loses nothing any more"]]);
+  assert.deepEqual([recovery(view, `${A}:1`)?.time, recovery(view, `${B}:1`)], [99e9, undefined]);
   const transfer = (path: string[]) => ({ id: 1, kind: "mptcp", opened_at: 0, streams: [{ id: 7, path }] }) as unknown as Transfer;
   assert.equal(transferMoments(view, transfer([B, A])).length, 2);
   assert.equal(transferMoments(view, transfer([A, "c"])).length, 0);

@@ -39,6 +39,6 @@ test("an answer says what it leaves open", () => {
   assert.deepEqual(told(set({ paths: [], explanation: "no links lead there" })), ["No path: no links lead there."]);
   const [path] = set().paths as [PathSet["paths"][number]];
   assert.deepEqual(told(set({ k: 3, paths: [path, { ...path, shared_links: 1 }], complete: false, warnings: ["w"] })), [
-    "2 of 3: there are no more of this kind.", "The search was not completed: there may be better ones.", "1 of them shares links with better ones.", "W.",
+    "2 of 3: there are no more of this kind.", "The search was not completed: there may be better ones.", "1 of them shares links with better ones.", "Note: w.",
   ]);
 });

@@ -52,9 +52,9 @@ export function ofEvent(event: Event): Losses | null {
   return { src: event.at, dst: event.threat.to, evidence: event.threat.evidence };
 }
 
-/** When the links that leave these ports were found to lose nothing any more, the latest last. */
-export const recoveries = (view: View, ports: readonly string[]): (Losses & { time: number })[] =>
-  view.events.flatMap((it) => (it.notice === "link_recovered" && ports.includes(portName(it.src)) ? [it] : []));
+/** The last time that the link which leaves a port was found to lose nothing any more. */
+export const recovery = (view: View, port: string): (Losses & { time: number }) | undefined =>
+  view.events.flatMap((it) => (it.notice === "link_recovered" && portName(it.src) === port ? [it] : [])).at(-1);
 
 /** Events about losses, in words that name both ends. */
 export function lossWords(view: View, event: Event): string | null {

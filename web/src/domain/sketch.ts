@@ -73,6 +73,6 @@ export function told(set: PathSet): string[] {
     ...(set.truncated ? ["There are more than were asked for."] : []),
     ...(set.complete ? [] : ["The search was not completed: there may be better ones."]),
     ...(least > 0 ? [`${least} of them ${least === 1 ? "shares" : "share"} links with better ones.`] : []),
-    ...set.warnings.map((it) => `${it.charAt(0).toUpperCase()}${it.slice(1)}${it.endsWith(".") ? "" : "."}`),
+    ...set.warnings.map((it) => `Note: ${it}.`),
   ];
 }

@@ -18,6 +18,9 @@ export async function fake({ snapshot, deltas = [], answers = {}, headers = {} }
       const send = (event, data) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
       send("snapshot", snapshot);
       for (const it of deltas) send("delta", it);
+      // A controller that has nothing to tell says so each second.
+      const timer = setInterval(() => send("delta", { schema: "braid/v1", now: deltas.at(-1)?.now ?? snapshot.now }), 1000);
+      response.on("close", () => clearInterval(timer));
       return;
     }
     const answer = answers[pathname];

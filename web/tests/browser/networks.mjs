@@ -167,3 +167,28 @@ export function standby() {
 }
 
 export const nothing = { snapshot: { ...base, switches: [], links: [], hosts: [], transfers: [], events: [] } };
+
+/** Two edges: one sprays over two paths, one of which is suspended, and the other one resequences. */
+export function spraying() {
+  const [west, east, core] = [1, 2, 3].map(hex);
+  const times = Array.from({ length: 300 }, (_, at) => NOW - (299 - at) * SECOND);
+  const wave = (most, nth) => times.map((time) => most * (0.8 + 0.2 * Math.sin(time / 9e9 + nth)));
+  const path = (path, port, share, more) => ({ path, ports: [{ dpid: west, port }], read_at: NOW, state: "active", share, carried_bps: 9.4e7 * share, estimated_capacity_bps: 1e8, round_trip_us: 21_300, queue_us: 1_210, loss: 0, packets: 9e6, bytes: 8e9, ...more });
+  const paths = [path([west, east], 2, 0.67, {}), path([west, core, east], 3, 0.33, { queue_us: 4_870, loss: 0.0007 }), path([west, core, east], 4, 0, { state: "suspended", loss: 0.061 })];
+  const counters = { forwarded: 8e6, held: 2.1e6, gaps_filled: 181_220, gaps_passed: 12, gaps_timed_out: 3, gaps_over_threshold: 0, gaps_overflowed: 0, gaps_ended: 4, spurious: 2, old: 0, stray: 0, unknown: 0 };
+  const order = { group: 9, from: west, host: "52:54:00:00:01:02", port: 1, read_at: NOW, counters, held: { packets: 62, bytes: 94_000, max_bytes: 4e6, flows: 1, max_flow_bytes: 2e6, max_hold_us: 60_000, max_packets: 4000 }, hold_time: { packets: 4000, p50_us: 3_120, p99_us: 8_870, max_us: 11_400 } };
+  const past = paths.map((it, nth) => ({ path: it.path, ports: it.ports, carried_bps: wave(it.carried_bps, nth), loss: wave(it.loss, nth), queue_us: wave(it.queue_us, nth), round_trip_us: wave(it.round_trip_us, nth), share: times.map(() => it.share) }));
+  const held = { group: 9, from: west, host: order.host, held_bytes: wave(94_000, 0), held_packets: wave(62, 0), hold_time_p50_us: wave(3_120, 1), hold_time_p99_us: wave(8_870, 2), hold_time_max_us: wave(11_400, 3) };
+  const history = (dpid) => ({ schema: "braid/v1", now: NOW, step_s: 1, times, dpid, spray_groups: dpid === west ? [{ group: 7, to: east, paths: past }] : [], resequencers: dpid === east ? [held] : [] });
+  const one = { ...stream(1, "10.0.0.1", "10.0.0.2", [], 9.4e7), spray_paths: paths.slice(0, 2).map(({ path, ports }) => ({ path, ports, rate_bps: 5e7, delay_us: 10_000 })) };
+  const snapshot = {
+    ...base, events: [],
+    switches: [node(1, "west", [[1, "west-left", "host"], [2, "west-east"], [3, "west-core"], [4, "west-core2"]]), node(2, "east", [[1, "east-right", "host"], [2, "east-west"], [3, "east-core"]]), node(3, "core", [[1, "core-west"], [2, "core-east"], [3, "core-west2"]])],
+    links: [joined(west, 2, east, 2, 0.63, 0.02), joined(west, 3, core, 1, 0.31, 0.01), joined(core, 2, east, 3, 0.31, 0.01), joined(west, 4, core, 3, 0, 0)].flat(),
+    hosts: [host(1, west, 1, ["10.0.0.1"], "left"), host(2, east, 1, ["10.0.0.2"], "right")],
+    edges: [{ dpid: west, answered_at: NOW, spray_groups: [{ group: 7, to: east, paths }], resequencers: [] }, { dpid: east, answered_at: NOW, spray_groups: [], resequencers: [order] }],
+    transfers: [{ id: 1, kind: "spray", opened_at: 20 * SECOND, streams: [one] }],
+  };
+  const answers = { "/api/v1/edges/history": (query) => history(query.get("dpid")), "/api/v1/transfers/history": { schema: "braid/v1", now: NOW, id: 1, step_s: 1, times, streams: [{ ...one, sent_bps: wave(9.4e7, 0), received_bps: wave(1e6, 0) }] } };
+  return { snapshot, answers };
+}
