@@ -1,15 +1,20 @@
-/** What the stream of the controller does not tell: alarms, the cluster, the links of a testbed. */
-import type { Alarm, Cluster } from "../domain/health";
+/** What the stream of the controller does not tell: alarms, assignments, the cluster, the links of a testbed. */
+import { stateAge, type Cluster, type StateAge } from "../domain/cluster";
+import type { Alarm } from "../domain/health";
+import type { Assignment } from "../domain/sketch";
 import { lab } from "./lab.svelte";
 
 const REFRESH_MS = 5_000;
 /** Events come in bursts: after one, a short while passes before anything is asked for. */
 const SETTLE_MS = 150;
-const OF_LINKS = new Set(["link_down", "link_up", "switch_joined", "switch_left"]);
+const OF_LINKS = new Set(["link_down", "link_up", "link_recovered", "switch_joined", "switch_left"]);
 
 class Watch {
   alarms = $state.raw<Alarm[]>([]);
+  assignments = $state.raw<Assignment[]>([]);
   cluster = $state.raw<Cluster | null>(null);
+  /** How old the state is that this controller serves. */
+  age = $state<StateAge>(null);
   #alone = false;
   #waiting: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,12 +36,18 @@ class Watch {
   async #ask(): Promise<void> {
     // The top of the page reports an absent controller.
     const quiet = () => undefined;
-    await Promise.all([lab.busy ? undefined : lab.refresh().catch(quiet), this.#askAlarms().catch(quiet), this.#askCluster().catch(quiet)]);
+    await Promise.all([lab.busy ? undefined : lab.refresh().catch(quiet), this.#askAlarms().catch(quiet), this.#askAssignments().catch(quiet), this.#askCluster().catch(quiet)]);
   }
 
   async #askAlarms(): Promise<void> {
     const response = await fetch("/api/v1/alarms");
+    this.age = stateAge(response.headers.get("braid-state-age"));
     if (response.ok) this.alarms = ((await response.json()) as { alarms: Alarm[] }).alarms;
+  }
+
+  async #askAssignments(): Promise<void> {
+    const response = await fetch("/api/v1/assignments");
+    if (response.ok) this.assignments = ((await response.json()) as { assignments: Assignment[] }).assignments;
   }
 
   /** A controller that is no member of a cluster is asked once. */

@@ -1,6 +1,6 @@
 /** What is looked at, as it stands in the address of the page: a view can be sent to others. */
 
-export type SelectionKind = "switch" | "link" | "host" | "transfer";
+export type SelectionKind = "switch" | "link" | "host" | "transfer" | "assignment" | "paths";
 export interface Selection {
   kind: SelectionKind;
   id: string;
@@ -12,7 +12,7 @@ export interface Looked {
   selection: Selection | null;
 }
 
-const KINDS: readonly string[] = ["switch", "link", "host", "transfer"];
+const KINDS: readonly string[] = ["switch", "link", "host", "transfer", "assignment", "paths"];
 
 /** `#tab=links&filter=ams1&link=…`; the start of the page has none. */
 export function toHash({ tab, filter, selection }: Looked, first: string): string {

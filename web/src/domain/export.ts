@@ -18,11 +18,11 @@ export function csv(rows: readonly (readonly Cell[])[]): string {
 }
 
 export function linksCsv(view: View): string {
-  const head = ["from", "to", "capacity_bps", "load_bps", "delay_base_us", "delay_us", "delay_p50_us", "delay_p99_us", "loss", "up"];
+  const head = ["from", "to", "capacity_bps", "load_bps", "delay_base_us", "delay_us", "delay_p50_us", "delay_p99_us", "loss", "up", "degraded"];
   const rows = [...view.links.values()].map((it) => [
-    portName(it.src), portName(it.dst), it.capacity_bps, it.load_bps, it.delay_us?.base, it.delay_us?.current, it.delay_us?.p50, it.delay_us?.p99, it.loss, 1,
+    portName(it.src), portName(it.dst), it.capacity_bps, it.load_bps, it.delay_us?.base, it.delay_us?.current, it.delay_us?.p50, it.delay_us?.p99, it.loss, 1, it.degraded ? 1 : 0,
   ]);
-  const failed = [...view.failed.values()].map((it) => [portName(it.src), portName(it.dst), it.capacity_bps, ,,,,,, 0]);
+  const failed = [...view.failed.values()].map((it) => [portName(it.src), portName(it.dst), it.capacity_bps, ,,,,,, 0, 0]);
   return csv([head, ...rows, ...failed]);
 }
 

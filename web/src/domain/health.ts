@@ -1,13 +1,16 @@
 /** Whether a network is well, and what is wrong. */
 import type { components } from "./schema";
+import { answers, type Cluster } from "./cluster";
+import { lossesOf, lossyLinks, ofAlarm } from "./degraded";
 import { count, duration } from "./format";
-import { named, portOf, switchName } from "./names";
-import { load, mapLinks } from "./overlay";
+import { usersOf } from "./limits";
+import { named, pairName, portOf, switchName } from "./names";
+import { linkKey, load, mapLinks } from "./overlay";
 import type { Selection } from "./address";
+import type { Link } from "./api";
 import { portName, type View } from "./view";
 
 export type Alarm = components["schemas"]["Alarm"];
-export type Cluster = components["schemas"]["Cluster"];
 
 export interface Trouble {
   /** Broken; what may break; what is worth to know, though a network with it is well. */
@@ -26,26 +29,44 @@ export interface Watched {
 
 /** An alarm that is older is history. */
 const RECENT_NS = 600e9;
-/** A member of a cluster that was silent for so long is away. */
-const SILENT_NS = 5e9;
 const FULL = 0.95;
 const MAX_NAMED = 3;
 
 export function troubles({ view, alarms, cluster }: Watched): Trouble[] {
-  return [...cuts(view), ...attacks(view, alarms), ...members(cluster), ...refusals(view), ...unled(view), ...full(view)];
+  return [...cuts(view), ...losses(view, alarms), ...attacks(view, alarms), ...members(cluster), ...refusals(view), ...unled(view), ...full(view)];
 }
 
 function cuts(view: View): Trouble[] {
   return mapLinks(view)
     .filter((it) => it.failed)
-    .flatMap(({ key, directed: [link] }) =>
-      link ? [{ severity: "bad" as const, text: `Link ${switchName(view, link.src.dpid)} – ${switchName(view, link.dst.dpid)} is down`, target: { kind: "link" as const, id: key } }] : [],
-    );
+    .flatMap(({ key, directed: [link] }) => (link ? [{ severity: "bad" as const, text: `Link ${pairName(view, link)} is down`, target: linkTarget(key) }] : []));
 }
 
+/** Links that lose frames now, and those that did a short time ago and are used again. */
+function losses(view: View, alarms: readonly Alarm[]): Trouble[] {
+  const now = lossyLinks(view);
+  const keys = new Set(now.map((it) => it.key));
+  const past = alarms.filter((it) => recent(view, it)).flatMap((it) => ofAlarm(it) ?? []);
+  const again = new Map(past.filter((it) => view.links.has(portName(it.src)) && !keys.has(linkKey(it))).map((it) => [linkKey(it), it]));
+  return [
+    ...now.map(({ key, directed }): Trouble => ({ severity: "warning", text: lossText(view, directed), target: linkTarget(key) })),
+    ...[...again].map(([key, it]): Trouble => ({ severity: "note", text: `Link ${pairName(view, it)} lost frames and is used again`, target: linkTarget(key) })),
+  ];
+}
+
+function lossText(view: View, directed: readonly Link[]): string {
+  const link = directed[0] as Link;
+  const users = usersOf(view, link).length;
+  return `Link ${pairName(view, link)} loses frames (${lossesOf(view, directed)}): ${users > 0 ? `${count(users, "transfer")} still on it` : "avoided"}`;
+}
+
+const linkTarget = (id: string): Selection => ({ kind: "link", id });
+
+const recent = (view: View, alarm: Alarm): boolean => view.now - alarm.last_at < RECENT_NS;
+
+/** Alarms but for those of losses, which links tell of themselves. */
 function attacks(view: View, alarms: readonly Alarm[]): Trouble[] {
-  const recent = alarms.filter((it) => view.now - it.last_at < RECENT_NS);
-  return recent.map((it) => {
+  return alarms.filter((it) => recent(view, it) && !ofAlarm(it)).map((it) => {
     const place = it.at ? [portOf(view, it.at), portName(it.at)] : it.peer ? [it.peer] : [];
     // Most texts say where it was.
     const where = place.some((name) => it.text.includes(name)) || place.length === 0 ? "" : ` at ${place[0]}`;
@@ -56,15 +77,11 @@ function attacks(view: View, alarms: readonly Alarm[]): Trouble[] {
 function members(cluster: Cluster | null): Trouble[] {
   if (!cluster) return [];
   const found: Trouble[] = [];
-  if (!cluster.store_answers) found.push({ severity: "bad", text: "The cluster's store does not answer" });
-  if (!cluster.leader) found.push({ severity: "bad", text: "No controller leads the cluster" });
+  if (!cluster.store_answers) found.push({ severity: "bad", text: "The cluster's store does not answer", tab: "cluster" });
+  if (!cluster.leader) found.push({ severity: "bad", text: "No controller leads the cluster", tab: "cluster" });
   const silent = cluster.members.filter((it) => !answers(cluster, it));
-  return [...found, ...silent.map((it) => ({ severity: "bad" as const, text: `Controller ${it.name} does not answer` }))];
+  return [...found, ...silent.map((it) => ({ severity: "bad" as const, text: `Controller ${it.name} does not answer`, tab: "cluster" }))];
 }
-
-/** Whether a member was heard of a short time ago; the one that answers hears itself. */
-export const answers = (cluster: Cluster, { name, last_heard }: Cluster["members"][number]): boolean =>
-  name === cluster.member || (last_heard != null && cluster.now - last_heard < SILENT_NS);
 
 /** Rules that could not be installed a short time ago. */
 function refusals(view: View): Trouble[] {

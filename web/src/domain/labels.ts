@@ -30,9 +30,10 @@ const CHARACTER = 0.6;
 const CROSSED = 1;
 const COVERED = 100;
 
-/** The first items get their place first. O(items · (items + lines)). */
-export function labels(items: readonly Labelled[], lines: readonly Segment[], paper: { width: number; height: number }): Map<string, Label> {
-  const bodies = items.map(({ at, radius }) => ({ left: at.x - radius, right: at.x + radius, top: at.y - radius, bottom: at.y + radius }));
+/** The first items get their place first; `others` are not covered either. O(items · (items + lines)). */
+export function labels(items: readonly Labelled[], lines: readonly Segment[], paper: { width: number; height: number }, others: readonly (Point & { radius: number })[] = []): Map<string, Label> {
+  const body = ({ x, y }: Point, radius: number) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius });
+  const bodies = [...items.map((it) => body(it.at, it.radius)), ...others.map((it) => body(it, it.radius))];
   const taken: Box[] = [];
   const found = new Map<string, Label>();
   for (const [own, item] of items.entries()) {

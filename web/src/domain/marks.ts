@@ -1,9 +1,10 @@
 /** Events as marks beside a plot. */
 import type { Event, Transfer, TransferHistory } from "./api";
+import { lossWords, ofEvent } from "./degraded";
 import { named, switchName } from "./names";
 import { pathsOf, type View } from "./view";
 
-export type MarkKind = "down" | "up" | "moved" | "failed";
+export type MarkKind = "down" | "up" | "moved" | "lossy" | "failed";
 export interface Moment {
   time: number;
   kind: MarkKind;
@@ -17,14 +18,14 @@ export interface Mark {
 }
 
 /** The worst of a group names it. */
-const ORDER: readonly MarkKind[] = ["failed", "down", "moved", "up"];
+const ORDER: readonly MarkKind[] = ["failed", "down", "lossy", "moved", "up"];
 
-/** What changed in the network: links and switches that went and came, streams that were moved, alarms. */
+/** What changed in the network: links and switches that went and came, links that lose frames, streams that were moved, alarms. */
 export function networkMoments(view: View): Moment[] {
   return moments(view, view.events, () => true);
 }
 
-/** What changed for one transfer: cuts of links that its streams took, and streams that took another path. */
+/** What changed for one transfer: cuts and losses of links that its streams took, and streams that took another path. */
 export function transferMoments(view: View, transfer: Transfer): Moment[] {
   const streams = new Set(transfer.streams.map((it) => it.id));
   const own = (event: Event) => ("id" in event && "transfer" in event ? event.transfer === transfer.id : "id" in event && streams.has(event.id));
@@ -36,7 +37,12 @@ export function transferMoments(view: View, transfer: Transfer): Moment[] {
     if (event.notice === "stream_sprayed" && own(event)) event.paths.forEach((it) => add(it.path));
   }
   const since = (event: Event) => event.time >= transfer.opened_at;
-  return moments(view, view.events, (event) => since(event) && ("src" in event && "dst" in event ? hops.has(pair(event.src.dpid, event.dst.dpid)) : own(event)));
+  const ends = (event: Event) => ofEvent(event) ?? ("src" in event && "dst" in event ? event : null);
+  const concerns = (event: Event) => {
+    const link = ends(event);
+    return link ? hops.has(pair(link.src.dpid, link.dst.dpid)) : own(event);
+  };
+  return moments(view, view.events, (event) => since(event) && concerns(event));
 }
 
 const pair = (a: string, b: string): string => [a, b].sort().join(" ");
@@ -60,6 +66,7 @@ function kindOf(event: Event, again: boolean): MarkKind | null {
     case "switch_left":
       return "down";
     case "link_up":
+    case "link_recovered":
       return "up";
     case "stream_rebalanced":
       return "moved";
@@ -67,6 +74,7 @@ function kindOf(event: Event, again: boolean): MarkKind | null {
     case "stream_sprayed":
       return again ? "moved" : null;
     case "alarm":
+      return ofEvent(event) ? "lossy" : "failed";
     case "install_failed":
     case "table_full":
       return "failed";
@@ -77,7 +85,7 @@ function kindOf(event: Event, again: boolean): MarkKind | null {
 
 /** Both directions of a link read the same, so that they are one line. */
 function words(view: View, event: Event): string {
-  if (event.notice !== "link_down" && event.notice !== "link_up") return named(view, event.text);
+  if (event.notice !== "link_down" && event.notice !== "link_up") return lossWords(view, event) ?? named(view, event.text);
   const ends = [event.src.dpid, event.dst.dpid].map((it) => switchName(view, it)).sort().join(" – ");
   const why = event.notice === "link_down" ? (/is down: (.*)$/.exec(event.text)?.[1] ?? event.why) : "";
   return `link ${ends} is ${event.notice === "link_up" ? "up" : `down: ${why}`}`;

@@ -22,6 +22,9 @@ export function portOf(view: Names, at: SwitchPort): string {
 /** A directed link: `ams1:gva1 > gva1:ams1`. */
 export const linkName = (view: Names, link: Pick<Link, "src" | "dst">): string => `${portOf(view, link.src)} > ${portOf(view, link.dst)}`;
 
+/** Both directions of a link: `ams1 – gva1`. */
+export const pairName = (view: Names, link: Pick<Link, "src" | "dst">): string => `${switchName(view, link.src.dpid)} – ${switchName(view, link.dst.dpid)}`;
+
 export const pathName = (view: Names, path: readonly string[]): string => path.map((id) => switchName(view, id)).join(" > ");
 
 /** Fields that newer controllers send. */

@@ -16,10 +16,13 @@ export interface MapLink {
   failed: boolean;
 }
 
+/** A link by both its ports, whichever its direction. */
+export const linkKey = ({ src, dst }: Pick<Link, "src" | "dst">): string => [portName(src), portName(dst)].sort().join(" ");
+
 export function mapLinks(view: View): MapLink[] {
   const found = new Map<string, Link[]>();
   const add = (link: Link) => {
-    const key = [portName(link.src), portName(link.dst)].sort().join(" ");
+    const key = linkKey(link);
     found.set(key, [...(found.get(key) ?? []), link]);
   };
   for (const link of view.links.values()) add(link);
@@ -36,6 +39,14 @@ export function mapLinks(view: View): MapLink[] {
 /** The share of a link's capacity in use. */
 export const load = (link: Link): number | null =>
   link.load_bps == null || link.capacity_bps === 0 ? null : link.load_bps / link.capacity_bps;
+
+/** Links that are down first, then those that lose frames, then the others: the busiest of them where there are more than `most`. */
+export function urgent(view: View, links: readonly Link[], most: number): readonly Link[] {
+  const rank = (it: Link) => (!view.links.has(portName(it.src)) ? 0 : it.degraded ? 1 : 2);
+  const busy = links.length > most;
+  const order = (a: Link, b: Link) => rank(a) - rank(b) || (busy ? (b.load_bps ?? 0) - (a.load_bps ?? 0) : 0);
+  return [...links].sort(order).slice(0, most);
+}
 
 const widths = new WeakMap<View["links"], ReadonlyMap<string, number>>();
 

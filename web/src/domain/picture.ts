@@ -1,9 +1,10 @@
 /** The geometry of the map: where hosts stand, how links are drawn, which way streams go. */
-import type { Host, Transfer } from "./api";
+import type { Host } from "./api";
 import { foldedPath, nodeOf, type Fold } from "./fold";
 import type { Point } from "./layout";
 import { hostKey } from "./names";
-import { byAddress, type MapLink } from "./overlay";
+import { byAddress, linkKey, type MapLink } from "./overlay";
+import type { Drawn } from "./sketch";
 import { ribbons, type Drawing, type Ribbon, type Stop } from "./ribbons";
 import { portName, type View } from "./view";
 
@@ -73,7 +74,7 @@ export function linesOf(links: readonly MapLink[], place: (node: string) => Poin
 
 export interface StreamLine {
   key: string;
-  stream: Transfer["streams"][number];
+  stream: Drawn;
   /** By it, the stream has its colour. */
   place: number;
   path: string[];
@@ -99,8 +100,8 @@ interface Scene {
   radius: number;
 }
 
-/** The paths of all streams of a transfer, side by side where they share a link. */
-export function streamLines(transfer: Transfer | undefined, scene: Scene): StreamLine[] {
+/** The paths of all streams of a transfer, or such as are looked at, side by side where they share a link. */
+export function streamLines(streams: readonly Drawn[], scene: Scene): StreamLine[] {
   const addresses = byAddress(scene.view);
   const shifts = new Map(scene.lines.map((it) => [it.link.key, it.shift]));
   const first = new Map<string, string>();
@@ -110,13 +111,13 @@ export function streamLines(transfer: Transfer | undefined, scene: Scene): Strea
     const at = host && scene.hosts.get(host.mac);
     return host && at ? [{ name: `host ${host.mac}`, at }] : [];
   };
-  const lines = (transfer?.streams ?? []).flatMap((stream, index) =>
+  const lines = streams.flatMap((stream, index) =>
     pathsWithPorts(stream).map(({ path, ports }, nth) => {
       const nodes = foldedPath(path, scene.folds).map((name): Stop => ({ name, at: scene.place(name) }));
       const exact = nodes.length === path.length ? ports : [];
       const stops = [...end(stream.src), ...nodes, ...end(stream.dst)];
       const before = stops.length > 0 && stops[0]?.name.startsWith("host ") ? 1 : 0;
-      const links = stops.slice(1).map((to, at) => linkKey(scene, exact[at - before], stops[at] as Stop, to, first));
+      const links = stops.slice(1).map((to, at) => keyOf(scene, exact[at - before], stops[at] as Stop, to, first));
       // The paths of a stream that is sprayed have colours of their own, as with the edges.
       return { stream, path, place: stream.spray_paths?.length ? nth : index, ribbon: { key: `${stream.id} ${nth}`, stops, links } satisfies Ribbon };
     }),
@@ -128,14 +129,14 @@ export function streamLines(transfer: Transfer | undefined, scene: Scene): Strea
 
 type Ports = readonly { dpid: string; port: number }[];
 
-function pathsWithPorts(stream: Transfer["streams"][number]): { path: string[]; ports: Ports }[] {
+function pathsWithPorts(stream: Drawn): { path: string[]; ports: Ports }[] {
   if (stream.spray_paths?.length) return stream.spray_paths;
   return stream.path.length ? [{ path: stream.path, ports: stream.ports ?? [] }] : [];
 }
 
-function linkKey(scene: Scene, port: Ports[number] | undefined, from: Stop, to: Stop, first: ReadonlyMap<string, string>): string {
+function keyOf(scene: Scene, port: Ports[number] | undefined, from: Stop, to: Stop, first: ReadonlyMap<string, string>): string {
   const link = port && scene.view.links.get(portName(port));
-  if (link) return [portName(link.src), portName(link.dst)].sort().join(" ");
+  if (link) return linkKey(link);
   const pair = [from.name, to.name].sort().join(" ");
   return first.get(pair) ?? pair;
 }

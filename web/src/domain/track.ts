@@ -1,10 +1,12 @@
-/** What a time line is drawn from: the throughput of all transfers, and how many links were down. */
+/** What a time line is drawn from: the throughput of all transfers, and how many links were down or lost frames. */
+import { lossy } from "./degraded";
 import { throughputOf, type View } from "./view";
 
 export interface Reading {
   time: number;
   bps: number;
   failed: number;
+  lossy: number;
 }
 
 /** Readings that are kept; of more, every second one of the older half goes. */
@@ -14,6 +16,7 @@ export const readingOf = (view: View): Reading => ({
   time: view.now,
   bps: [...view.transfers.values()].reduce((sum, it) => sum + throughputOf(it), 0),
   failed: view.failed.size,
+  lossy: lossy([...view.links.values()]).length,
 });
 
 /** The readings with the next; those of a controller that was started anew begin anew. */
@@ -41,13 +44,13 @@ export function outline(readings: readonly Reading[], start: number, end: number
   return `M${x(first.time)} ${height}${shown.map((it) => `L${x(it.time)} ${y(it.bps)}`).join("")}L${x(last.time)} ${height}Z`;
 }
 
-/** Spans of time in which a link was down. */
-export function outages(readings: readonly Reading[]): { from: number; to: number }[] {
+/** Spans of time in which a link was down, or one lost frames. */
+export function outages(readings: readonly Reading[], of: "failed" | "lossy" = "failed"): { from: number; to: number }[] {
   const spans: { from: number; to: number }[] = [];
   let open: number | null = null;
-  for (const { time, failed } of readings) {
-    if (failed > 0 && open === null) open = time;
-    if (failed === 0 && open !== null) {
+  for (const { time, [of]: links } of readings) {
+    if (links > 0 && open === null) open = time;
+    if (links === 0 && open !== null) {
       spans.push({ from: open, to: time });
       open = null;
     }

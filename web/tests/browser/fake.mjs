@@ -7,10 +7,10 @@ const FILES = { "/": ["index.html", "text/html"], "/app.js": ["app.js", "text/ja
 /** As the controller sends it. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'";
 
-const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 
-/** `answers` has what each path of the API answers, beside the `snapshot`. */
-export async function fake({ snapshot, deltas = [], answers = {} }) {
+/** `answers` has what each path of the API answers, beside the `snapshot`; `headers` stand in each answer. */
+export async function fake({ snapshot, deltas = [], answers = {}, headers = {} }) {
+  const json = (response, body, status = 200) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     if (pathname === "/api/v1/stream") {
@@ -18,11 +18,15 @@ export async function fake({ snapshot, deltas = [], answers = {} }) {
       const send = (event, data) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
       send("snapshot", snapshot);
       for (const it of deltas) send("delta", it);
+      // A controller that has nothing to tell says so each second.
+      const timer = setInterval(() => send("delta", { schema: "braid/v1", now: deltas.at(-1)?.now ?? snapshot.now }), 1000);
+      response.on("close", () => clearInterval(timer));
       return;
     }
     const answer = answers[pathname];
-    if (answer) return json(response, typeof answer === "function" ? answer(new URL(request.url, "http://localhost").searchParams) : answer);
+    if (answer) return json(response, typeof answer === "function" ? answer(new URL(request.url, "http://localhost").searchParams) : answer, answer.status);
     if (pathname === "/api/v1/testbed/links") return json(response, { schema: "braid/v1", links: [] });
+    if (pathname === "/api/v1/assignments") return json(response, { schema: "braid/v1", now: snapshot.now, assignments: [] });
     if (pathname === "/api/v1/alarms") return json(response, { schema: "braid/v1", now: snapshot.now, alarms: [] });
     const [name, kind] = FILES[pathname] ?? [];
     if (!name) return json(response, { title: "not found" }, 404);
