@@ -40,9 +40,12 @@ export const endpoint = (address: string, port: number): string =>
 /** A share of what there is: readings of a second may exceed it by little, and more than that says that the capacity is wrong. */
 export const used = (ratio: number): string => (ratio > 1.1 ? "> 100 %" : `${Math.min(100, ratio * 100).toFixed(0)} %`);
 
+/** Made once: to make one takes longer than to use it. */
+const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+
 /** A time in the local zone; nothing where it is not known when the controller started. */
 export function absolute(startedAt: number | null, nanos: number): string | undefined {
-  return startedAt === null ? undefined : new Date(startedAt + nanos / 1e6).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" });
+  return startedAt === null ? undefined : CLOCK.format(startedAt + nanos / 1e6);
 }
 
 export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;

@@ -17,9 +17,21 @@ export interface MapLink {
 }
 
 /** A link by both its ports, whichever its direction. */
-export const linkKey = ({ src, dst }: Pick<Link, "src" | "dst">): string => [portName(src), portName(dst)].sort().join(" ");
+export function linkKey({ src, dst }: Pick<Link, "src" | "dst">): string {
+  const [a, b] = [portName(src), portName(dst)];
+  return a < b ? `${a} ${b}` : `${b} ${a}`;
+}
 
+const known = new WeakMap<View, MapLink[]>();
+
+/** The links of a view as the map has them; found once for each view. */
 export function mapLinks(view: View): MapLink[] {
+  const found = known.get(view) ?? findLinks(view);
+  known.set(view, found);
+  return found;
+}
+
+function findLinks(view: View): MapLink[] {
   const found = new Map<string, Link[]>();
   const add = (link: Link) => {
     const key = linkKey(link);

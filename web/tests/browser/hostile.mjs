@@ -42,13 +42,17 @@ export async function hostile(browser) {
   const members = [MARKUP, "b"].map((name) => ({ name, address: MARKUP, last_heard: null }));
   const cluster = { now: 1e9, name: MARKUP, member: "b", leader: MARKUP, store_answers: true, newest_term: 1, members };
   await page.route("**/api/v1/cluster", (route) => route.fulfill({ json: cluster }));
+  const aside = { id: MARKUP, owner: MARKUP, src: MARKUP, dst: MARKUP, distribution: MARKUP, requested_paths: 1, placed_streams: 0, opened_at: 0, expires_at: 2e9, paths: [{ switches: [MARKUP, "2"], available_bps: 1, round_trip_us: 1, streams: 0, best_streams: 1 }] };
+  await page.route("**/api/v1/assignments", (route) => route.fulfill({ json: { now: 1e9, assignments: [aside] } }));
   await page.goto(PAGE);
   await page.locator("#overview .bad").first().waitFor();
   await page.locator("#throughput canvas").waitFor();
-  for (const name of ["Links", "Switches", "Hosts", "Edges"]) {
+  for (const name of ["Links", "Switches", "Hosts", "Edges", "Cluster", "Assignments"]) {
     await page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
     await page.locator("#panel td").first().waitFor();
   }
+  await page.locator("#assignments tbody tr").click();
+  await page.getByRole("button", { name: /^Close/ }).click();
   for (const part of ["switch", "host", "link"]) {
     await page.locator(`#map [data-kind=${part}]`).first().dispatchEvent("click");
     await page.getByRole("button", { name: /^Close/ }).click();
