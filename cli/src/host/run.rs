@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use braid_client::{Client, Credentials, Options, Url};
 use braid_congestion::Algorithm;
-use braid_host::managed::{Adviser, MAX_ANSWER, TIMEOUT};
+use braid_host::managed::{Adviser, MAX_ANSWER, Members, TIMEOUT};
 use braid_host::pm::{Endpoint, EndpointFlag, Limits};
 use braid_host::trials::{Notice, Observer};
 use braid_host::{Agent, Config};
@@ -42,10 +42,12 @@ pub(crate) struct Args {
     /// Announced addresses of the peer that the kernel uses, up to 8
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u8).range(..=8))]
     accept: u8,
-    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; for https, BRAID_CA names a file with
-    /// the CA certificates
-    #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
-    controller: Option<Url>,
+    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; may be repeated for the members of a
+    /// cluster, of which another one is asked where one does not answer
+    ///
+    /// For https, BRAID_CA names a file with the CA certificates.
+    #[arg(long, value_name = "URL", value_delimiter = ',', env = "BRAID_CONTROLLER")]
+    controller: Vec<Url>,
     /// A file with the agent's token
     #[arg(long, value_name = "FILE", requires = "controller", env = "BRAID_TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -121,13 +123,13 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
     let token = args.token_file.as_ref().map(read).transpose()?;
-    let Some(url) = &args.controller else { return Ok(None) };
-    let credentials = Credentials { token, roots: client::roots(url)? };
-    let controller = client::answer(Client::with(
-        url,
-        &Options { credentials, timeout: TIMEOUT, max_answer: MAX_ANSWER },
-    ))?;
-    Ok(Some(Box::new(controller)))
+    let clients = args.controller.iter().map(|url| {
+        let credentials = Credentials { token: token.clone(), roots: client::roots(url)? };
+        let options = Options { credentials, timeout: TIMEOUT, max_answer: MAX_ANSWER };
+        client::answer(Client::with(url, &options))
+    });
+    let mut clients = clients.collect::<anyhow::Result<Vec<_>>>()?.into_iter();
+    Ok(clients.next().map(|first| Box::new(Members::new(first, clients.collect())) as Box<dyn Adviser>))
 }
 
 fn algorithms() -> impl TypedValueParser<Value = Algorithm> {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::agents;
 use crate::certificates::Certificates;
-use crate::controller::{self, Control, ControllerAddresses};
+use crate::controller::{self, Cluster, Control, ControllerAddresses};
 use crate::deployed::Deployed;
 use crate::doctor;
 use crate::edges;
@@ -31,6 +31,7 @@ use crate::teardown::teardown;
 pub struct Deployment {
     pub(crate) deployed: Deployed,
     pub(crate) controller: Option<ControllerAddresses>,
+    pub(crate) cluster: Option<Cluster>,
     keep: bool,
     _lock: Lock,
 }
@@ -50,13 +51,13 @@ impl Labs {
         control: &Control,
         interrupt: &Interrupt,
     ) -> Result<Deployment, LabError> {
-        preflight::check(scenario)?;
+        preflight::check(scenario, control)?;
         let netem = || self.may_use_netem() && doctor::has_netem();
         let plan = Plan::new(scenario, name, netem);
         let (folder, marker) = (self.folder(name), Marker::fresh()?);
         let lock = folder.create()?;
         let deployed = Deployed { folder, plan, marker };
-        let mut lab = Deployment { deployed, controller: None, keep: false, _lock: lock };
+        let mut lab = Deployment { deployed, controller: None, cluster: None, keep: false, _lock: lock };
         lab.build(&self.link_process()?, interrupt)?;
         lab.control(scenario, control, interrupt)?;
         if *control != Control::None {
@@ -221,14 +222,16 @@ impl Deployment {
             Control::Braid(settings) => {
                 let certificates = self.certificates(scenario)?;
                 let certificates = certificates.as_ref();
-                let addresses =
+                let (cluster, addresses) =
                     controller::start(&self.deployed, scenario, (settings, certificates), interrupt)?;
+                self.cluster = cluster;
                 self.deployed.folder.write_controller(&addresses)?;
+                let targets = addresses.for_switches();
                 if self.deployed.plan.bridges().next().is_some() {
                     let ovs = OpenVSwitch::new(&self.deployed.folder, &self.deployed.marker);
-                    ovs.set_controller(&self.deployed.plan, addresses.openflow, certificates)?;
+                    ovs.set_controllers(&self.deployed.plan, &targets, certificates)?;
                 }
-                edges::start(&self.deployed, Some((addresses.openflow, certificates)), interrupt)?;
+                edges::start(&self.deployed, Some((&targets, certificates)), interrupt)?;
                 self.controller = Some(addresses);
                 Ok(())
             }

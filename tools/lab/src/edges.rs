@@ -16,8 +16,8 @@ use crate::plan::{Plan, PortPlan, SwitchPlan, UplinkPlan};
 const FIRST_LISTENER: u16 = 6_700;
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the controller listens, and the certificates if it speaks TLS.
-type ControllerAt<'a> = (SocketAddr, Option<&'a Certificates>);
+/// Where controllers listen, and the certificates if they speak TLS.
+type ControllersAt<'a> = (&'a [SocketAddr], Option<&'a Certificates>);
 
 /// An edge that was started.
 struct Starting<'a> {
@@ -30,7 +30,7 @@ struct Starting<'a> {
 /// Starts all of them; they pass frames when this returns, as soon as somebody says where to.
 pub(crate) fn start(
     lab: &Deployed,
-    controller: Option<ControllerAt<'_>>,
+    controller: Option<ControllersAt<'_>>,
     interrupt: &Interrupt,
 ) -> Result<(), LabError> {
     let edges = lab.plan.edges().map(|(place, edge)| spawn(lab, place, edge, controller));
@@ -60,7 +60,7 @@ fn spawn<'a>(
     lab: &Deployed,
     place: usize,
     edge: &'a SwitchPlan,
-    controller: Option<ControllerAt<'_>>,
+    controller: Option<ControllersAt<'_>>,
 ) -> Result<Starting<'a>, LabError> {
     let this = std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?;
     let file = |what: &str| lab.folder.log().join(format!("edge-{}.{what}", edge.name));
@@ -76,11 +76,13 @@ fn spawn<'a>(
     Ok(Starting { edge, child, said, log })
 }
 
-/// Its controller, with the edge's certificate if that speaks TLS.
-fn controller_options(edge: &SwitchPlan, (at, certificates): ControllerAt<'_>) -> Vec<String> {
-    let Some(certificates) = certificates else { return vec![format!("--controller={at}")] };
+/// Its controllers, with the edge's certificate if they speak TLS.
+fn controller_options(edge: &SwitchPlan, (all, certificates): ControllersAt<'_>) -> Vec<String> {
+    let Some(certificates) = certificates else {
+        return all.iter().map(|at| format!("--controller={at}")).collect();
+    };
     let mut options = certificates.edge(&edge.dpid.to_string()).options("--tls");
-    options.push(format!("--controller=ssl:{at}"));
+    options.extend(all.iter().map(|at| format!("--controller=ssl:{at}")));
     options
 }
 

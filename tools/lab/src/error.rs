@@ -136,6 +136,14 @@ pub enum LabError {
         /// Its log file.
         log: PathBuf,
     },
+    /// The store of a cluster failed.
+    #[error("etcd {what}: see its log {}", .log.display())]
+    Store {
+        /// The failure.
+        what: String,
+        /// Its log file.
+        log: PathBuf,
+    },
     /// An agent on a host failed.
     #[error("the agent on {host} {what}: see its log {}", .log.display())]
     Agent {

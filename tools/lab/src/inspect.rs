@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use braid_types::{DatapathId, MacAddr, PortNo};
 use serde::Serialize;
 
-use crate::controller::ControllerAddresses;
+use crate::controller::{ControllerAddresses, leader};
 use crate::error::LabError;
 use crate::folder::Folder;
 use crate::journal::{Entry, Journal};
@@ -34,6 +34,9 @@ pub struct Inspection {
     pub fabric: String,
     /// The addresses of its controller, if it has one.
     pub controller: Option<ControllerAddresses>,
+    /// The controller that leads, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leader: Option<String>,
     /// Its hosts.
     pub hosts: Vec<HostInspection>,
     /// Its switches.
@@ -152,6 +155,7 @@ impl Labs {
         let plan = folder.read_plan()?;
         let mut lab = Inspection::empty(&folder, state(&folder, plan.as_ref())?);
         lab.controller = folder.read_controller()?;
+        lab.find_leader();
         if let Some(plan) = plan {
             lab.add_links(&folder, &plan)?;
             lab.fill(&folder, plan);
@@ -166,15 +170,20 @@ fn state(folder: &Folder, plan: Option<&Plan>) -> Result<LabState, LabError> {
         other => drop(other?),
     }
     let namespaces = plan.is_some_and(|plan| plan.namespaces().all(|name| Namespace::named(name).exists()));
-    let controller = usize::from(folder.read_controller::<ControllerAddresses>()?.is_some());
+    let controllers =
+        folder.read_controller::<ControllerAddresses>()?.map_or(0, |it| match it.members.len() {
+            0 => 1,
+            // And their etcd.
+            members => members + 1,
+        });
     let entries = Journal::read(&folder.journal())?;
     let processes = entries.iter().map(|entry| match entry {
         Entry::Marker(marker) => marker.processes().len(),
         Entry::Namespace(_) => 0,
     });
-    // The database, the switch daemon, the controller, and the links in user space.
+    // The database, the switch daemon, the controllers, and the links in user space.
     let links = usize::from(plan.is_some_and(|plan| plan.user_space().next().is_some()));
-    let complete = namespaces && processes.sum::<usize>() >= 2 + controller + links;
+    let complete = namespaces && processes.sum::<usize>() >= 2 + controllers + links;
     Ok(if complete { LabState::Up } else { LabState::Broken })
 }
 
@@ -188,6 +197,7 @@ impl Inspection {
             folder: folder.path.clone(),
             fabric: folder.name.fabric_namespace(),
             controller: None,
+            leader: None,
             hosts: Vec::new(),
             switches: Vec::new(),
             links: Vec::new(),
@@ -199,6 +209,17 @@ impl Inspection {
         self.scenario = plan.scenario;
         self.hosts = plan.hosts.into_iter().map(host).collect();
         self.switches = plan.switches.into_iter().map(|it| switch(it, folder)).collect();
+    }
+
+    fn find_leader(&mut self) {
+        let members = self.controller.as_ref().map(|it| it.members.as_slice()).unwrap_or_default();
+        self.leader = leader(members).map(|member| member.name.clone());
+        if !members.is_empty() && self.leader.is_none() && self.state != LabState::Busy {
+            let logs = self.folder.join("log");
+            let logs = logs.display();
+            self.problems
+                .push(format!("no controller leads: see the logs of etcd and of controllers in {logs}"));
+        }
     }
 
     fn add_links(&mut self, folder: &Folder, plan: &Plan) -> Result<(), LabError> {

@@ -44,7 +44,7 @@ mod store;
 mod system;
 mod teardown;
 
-pub use controller::{Control, ControllerAddresses, ControllerSettings};
+pub use controller::{Control, ControllerAddresses, ControllerSettings, MemberAddresses};
 pub use deploy::Deployment;
 pub use error::LabError;
 pub use exec::Place;
@@ -57,8 +57,8 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathChange,
-    PathRow, Report, Row, RowDirection, RunObserver, StreamRow, Verdict,
+    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, ModelRow, MptcpUse,
+    PathChange, PathRow, Report, Row, RowDirection, RunObserver, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

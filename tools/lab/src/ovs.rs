@@ -91,18 +91,19 @@ impl<'a> OpenVSwitch<'a> {
         self.tool("ovs-ofctl").args(["-O", "OpenFlow13", "packet-out"]).arg(socket).arg(what).run().map(drop)
     }
 
-    /// Points every bridge at a controller, which speaks TLS if there are certificates.
-    pub(crate) fn set_controller(
+    /// Points every bridge at controllers, which speak TLS if there are certificates.
+    pub(crate) fn set_controllers(
         &self,
         plan: &Plan,
-        controller: SocketAddr,
+        controllers: &[SocketAddr],
         certificates: Option<&Certificates>,
     ) -> Result<(), LabError> {
-        let Some(Credentials { certificate, key, authority }) = certificates.map(|it| &it.bridges) else {
-            return self.vsctl(Commands(plan).controller(&format!("tcp:{controller}"))).map(drop);
-        };
-        self.vsctl([OsStr::new("set-ssl"), key.as_ref(), certificate.as_ref(), authority.as_ref()])?;
-        self.vsctl(Commands(plan).controller(&format!("ssl:{controller}"))).map(drop)
+        let scheme = if certificates.is_some() { "ssl" } else { "tcp" };
+        if let Some(Credentials { certificate, key, authority }) = certificates.map(|it| &it.bridges) {
+            self.vsctl([OsStr::new("set-ssl"), key.as_ref(), certificate.as_ref(), authority.as_ref()])?;
+        }
+        let targets: Vec<_> = controllers.iter().map(|address| format!("{scheme}:{address}")).collect();
+        self.vsctl(Commands(plan).controllers(&targets)).map(drop)
     }
 
     /// Adds rules to one switch, in the syntax of `ovs-ofctl(8)`.

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use nix::unistd::Uid;
 
+use crate::controller::Control;
 use crate::error::LabError;
 use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Scenario};
-use crate::system::kernel;
+use crate::system::{Tool, kernel};
 
-/// Checks that this machine can build `scenario`, before anything is made.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
+/// Checks that this machine can build `scenario` with this control, before anything is made.
+pub(crate) fn check(scenario: &Scenario, control: &Control) -> Result<(), LabError> {
     if !Uid::effective().is_root() {
         let what = "labs are made of network namespaces, and only root can make those";
         return Err(LabError::missing(what, "run this as root, for example with sudo"));
@@ -18,6 +19,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
     if needs_mptcp(scenario) && !Path::new("/proc/sys/net/mptcp").exists() {
         let what = format!("scenario {:?} needs Multipath TCP, and this kernel has none", scenario.name);
         return Err(LabError::missing(what, "use a kernel of 5.6 or later built with CONFIG_MPTCP"));
+    }
+    if scenario.controllers > 1 && matches!(control, Control::Braid(_)) {
+        // Members share an etcd. An error names its package.
+        Tool::unmarked("etcd").arg("--version").run()?;
     }
     scenario.topology.hosts.iter().try_for_each(check_congestion_control)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use braid_types::SwitchPort;
 
-use crate::controller::{Client, ControllerAddresses};
+use crate::controller::{Client, ControllerAddresses, leader};
 use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -29,7 +29,11 @@ pub(crate) fn wait(
     let timeout = READY_TIMEOUT.saturating_add(READY_TIMEOUT_PER_SWITCH.saturating_mul(switches));
     let waiting = Waiting { lab, interrupt, timeout, deadline: Instant::now() + timeout };
     if let Some(controller) = controller {
-        let client = Client::new(controller.http);
+        waiting.until(|| missing_members(controller))?;
+        waiting.until(|| {
+            controller.members.iter().find_map(|it| missing_switches(lab, &Client::of_member(it.http)))
+        })?;
+        let client = controller.client();
         waiting.until(|| missing_switches(lab, &client))?;
         waiting.until(|| missing_links(lab, &client))?;
         // Streams are distributed by what is known of paths.
@@ -103,6 +107,21 @@ fn exchanged(sender: &UdpSocket, receiver: &UdpSocket, target: SocketAddr) -> io
         return Ok(true);
     }
     sender.send_to(b"braid", target).map(|_| false)
+}
+
+/// Of a cluster one member leads, which has heard of all the others.
+fn missing_members(controller: &ControllerAddresses) -> Option<String> {
+    if controller.members.is_empty() {
+        return None;
+    }
+    let Some(leader) = leader(&controller.members) else { return Some("no controller leads".to_owned()) };
+    let seen = match Client::of_member(leader.http).cluster() {
+        Ok(seen) => seen,
+        Err(error) => return Some(format!("the controller does not answer ({error})")),
+    };
+    let hears = |name: &str| seen.members.iter().any(|it| it.name == name && it.last_heard.is_some());
+    let missing = controller.members.iter().filter(|it| it.name != leader.name && !hears(&it.name));
+    list("controllers do not stand by", missing.map(|member| member.name.clone()))
 }
 
 fn missing_switches(lab: &Deployed, client: &Client) -> Option<String> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_lab::scenario::{Capture, Event, LinkAction, Mode, Packets, Tool, Work};
+use braid_lab::scenario::{Action, Capture, Event, LinkAction, Mode, Packets, Tool, Work};
 use braid_lab::{CaptureRow, Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
 use braid_link_model::Change;
 use braid_types::BitsPerSec;
@@ -187,7 +187,10 @@ fn a_copy_arrives_whole_over_a_link_that_was_cut_meanwhile_and_is_whole_again_af
     let traffic = scenario.traffic.as_mut().unwrap();
     traffic.works = vec![Work { tool: Tool::Copy, bytes: 20_000_000 }];
     traffic.duration = Duration::from_secs(60);
-    let event = |millis, action| Event { at: Duration::from_millis(millis), link: 5, action };
+    let event = |millis, change| Event {
+        at: Duration::from_millis(millis),
+        action: Action::Link { link: 5, change },
+    };
     scenario.events = vec![event(300, LinkAction::Cut), event(1_000, LinkAction::Restore)];
     let report = run(&bench, &scenario, &straight()).unwrap();
     let row = &report.rows[0];
@@ -206,9 +209,12 @@ fn a_copy_that_is_not_done_in_time_is_not_intact_and_its_links_are_as_before() {
     traffic.works = vec![Work { tool: Tool::Copy, bytes: 500_000_000 }];
     traffic.modes = vec![Mode::Tcp];
     let slow = Change { rate: Some(BitsPerSec(1_000_000)), ..Change::default() };
-    let cut = Event { at: Duration::from_millis(200), link: 5, action: LinkAction::Cut };
-    scenario.events =
-        vec![Event { at: Duration::ZERO, link: 4, action: LinkAction::Set(Box::new([slow; 2])) }, cut];
+    let event = |millis, link, change| Event {
+        at: Duration::from_millis(millis),
+        action: Action::Link { link, change },
+    };
+    let slower = LinkAction::Set(Box::new([slow; 2]));
+    scenario.events = vec![event(0, 4, slower), event(200, 5, LinkAction::Cut)];
     let name = fresh_name();
     let lab = bench.labs.deploy(&scenario, &name, &straight(), &Interrupt::default()).unwrap();
     let before = bench.labs.links(&name).unwrap();
@@ -290,6 +296,30 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
     assert!(error.contains("ended (exit status: 42)"), "{error}");
     assert!(!record.exists());
+}
+
+/// `None`, with a word on stderr, where there is no etcd.
+fn bench_with_etcd() -> Option<Bench> {
+    let bench = bench()?;
+    let found = Path::new("/usr/bin/etcd").exists();
+    if !found {
+        eprintln!("skipped: clusters need etcd, in Debian's etcd-server");
+    }
+    found.then_some(bench)
+}
+
+#[test]
+fn members_of_a_cluster_start_beside_the_switches_and_their_etcd_and_nothing_is_left() {
+    let Some(bench) = bench_with_etcd() else { return };
+    let script = "echo \"$*\" | grep -q 'run --http-fd=3 --openflow=127.0.0.1:6653 --http=127.0.0.1:8653 --cluster=etcd://127.0.0.1:2379 --cluster-member=c1 --lab ' || exit 1
+        ss -Hltn | grep -q 127.0.0.1:2379 || exit 2
+        ip link show s >/dev/null || exit 3
+        readlink /proc/self/fd/3 | grep -q ^socket: || exit 4
+        exit 43";
+    let mut scenario = chain_with_traffic();
+    scenario.controllers = 2;
+    let error = run(&bench, &scenario, &braid(program(&bench, script))).unwrap_err().to_string();
+    assert!(error.contains("ended (exit status: 43)"), "{error}");
 }
 
 #[test]

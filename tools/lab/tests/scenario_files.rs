@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use braid_lab::Scenario;
-use braid_lab::scenario::LinkAction;
+use braid_lab::scenario::{Action, ControllerAction, ControllerRole, LinkAction, Metric};
 use braid_types::BitsPerSec;
 
 const GOOD: &str = include_str!("pair.yaml");
@@ -55,11 +55,27 @@ fn events_are_sorted_and_read_from_the_first_end_of_their_link() {
   - { at: 500ms, link: [a, s], nth: 2, do: cut }\n",
     );
     let [first, second] = &scenario.events[..] else { panic!("{:?}", scenario.events) };
-    assert_eq!((first.at, first.link, &first.action), (Duration::from_millis(500), 1, &LinkAction::Cut));
-    let LinkAction::Set(directions) = &second.action else { panic!("{second:?}") };
+    let cut = Action::Link { link: 1, change: LinkAction::Cut };
+    assert_eq!((first.at, &first.action), (Duration::from_millis(500), &cut));
+    let Action::Link { link, change: LinkAction::Set(directions) } = &second.action else {
+        panic!("{second:?}")
+    };
     let [there, back] = **directions;
-    assert_eq!((second.link, there.rate, back.rate), (3, back.rate, Some(BitsPerSec(5_000_000))));
+    assert_eq!((*link, there.rate, back.rate), (3, back.rate, Some(BitsPerSec(5_000_000))));
     assert_eq!([there, back].map(|way| way.loss.unwrap().to_string()), ["0%", "1%"]);
+}
+
+#[test]
+fn controllers_of_a_cluster_have_events_and_values_of_their_own() {
+    assert_eq!(Scenario::parse(GOOD, "good.yaml").unwrap().controllers, 1);
+    let event = "  - { at: 5s, link: [s, t], do: cut }\n";
+    let text = GOOD.replace(event, &format!("  - {{ at: 6s, controller: leader, do: hand-over }}\n{event}"));
+    let text = text.replace("scenario: pair", "scenario: pair\ncontrollers: 3");
+    let text = text.replace("value: goodput_bps", "value: leader_changes");
+    let scenario = Scenario::parse(&text, "good.yaml").unwrap_or_else(|error| panic!("{error}"));
+    let action = Action::Controller { role: ControllerRole::Leader, change: ControllerAction::HandOver };
+    assert_eq!((scenario.controllers, &scenario.events[1].action), (3, &action));
+    assert_eq!(scenario.expect[0].value, Metric::LeaderChanges);
 }
 
 #[test]

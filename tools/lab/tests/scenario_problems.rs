@@ -83,6 +83,14 @@ const BAD: &[(&str, &str)] = &[
     ("do: cut", "do: explode"),
     ("do: cut", "do: cut, set: { rate: 1Mbit }"),
     ("do: cut", "nth: 1"),
+    ("do: cut", "do: kill"),
+    ("link: [s, t], do: cut", "controller: leader, do: kill"),
+    ("link: [s, t], do: cut", "controller: everybody, do: kill"),
+    ("link: [s, t], do: cut", "do: cut"),
+    ("link: [s, t], do: cut", "link: [s, t], controller: leader, do: cut"),
+    ("scenario: pair", "scenario: pair\ncontrollers: 0"),
+    ("scenario: pair", "scenario: pair\ncontrollers: 300"),
+    ("value: goodput_bps", "value: leader_changes"),
     ("do: cut", "set: { rate: 0 }"),
     ("do: cut", "reverse: { loss_burst: 0 }"),
     ("do: cut", "set: { speed: 1Mbit }"),
@@ -146,6 +154,36 @@ const BAD: &[(&str, &str)] = &[
         "generate: { network: fattree:4, link: { rate: 1Mbit } }\n  switches: [s, t@0x10]",
     ),
 ];
+
+/// What is changed in `GOOD` with several controllers, and into what.
+const BAD_CLUSTERS: &[(&str, &str)] = &[
+    ("link: [s, t], do: cut", "controller: leader"),
+    ("link: [s, t], do: cut", "controller: leader, do: restore"),
+    ("link: [s, t], do: cut", "controller: leader, do: kill, nth: 2"),
+    ("link: [s, t], do: cut", "controller: standby, do: hand-over"),
+    (
+        "  - { at: 5s, link: [s, t], do: cut }",
+        "  - { at: 5s, controller: leader, do: kill }\n  - { at: 6s, controller: standby, do: stop }",
+    ),
+    ("events:", "variants: [{ name: a, agents: managed }]\nevents:"),
+    ("events:", "variants: [{ name: a, controller: { cluster-name: b } }]\nevents:"),
+    (
+        "events:\n  - { at: 5s, link: [s, t], do: cut }",
+        "variants: [{ name: a, rules: { s: [] } }]\nevents:\n  - { at: 5s, controller: leader, do: kill }",
+    ),
+];
+
+#[test]
+fn problems_of_clusters_name_their_place_and_a_remedy() {
+    let good = GOOD.replacen("scenario: pair", "scenario: pair\ncontrollers: 2", 1);
+    let mut report = String::new();
+    for (from, to) in BAD_CLUSTERS {
+        assert!(good.contains(from), "{from:?}");
+        let error = Scenario::parse(&good.replacen(from, to, 1), "bad.yaml").expect_err(to);
+        writeln!(report, "{from:?} -> {to:?}\n{error}\n").unwrap();
+    }
+    insta::assert_snapshot!(report);
+}
 
 #[test]
 fn every_problem_names_its_place_and_a_remedy() {

@@ -17,6 +17,7 @@ pub(super) fn print(scenario: &Scenario, lab: &LabName, json: bool) -> anyhow::R
             "hosts": topology.hosts.len(),
             "switches": topology.switches.len(),
             "links": topology.links.len(),
+            "controllers": scenario.controllers,
             "rounds": scenario.rounds(),
         }));
     }
@@ -28,6 +29,10 @@ pub(super) fn summary(scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     let (hosts, switches, links) = (topology.hosts.len(), topology.switches.len(), topology.links.len());
     let size = format!("{hosts} hosts, {switches} switches, {links} links");
+    let size = match scenario.controllers {
+        1 => size,
+        several => format!("{size}, {several} controllers"),
+    };
     let Some(traffic) = &scenario.traffic else { return format!("{size}, no traffic") };
     let rounds = scenario.rounds();
     let least = (traffic.warm_up + traffic.duration).as_secs() * rounds as u64;

@@ -60,7 +60,7 @@ pub(crate) struct Run {
     /// The lab's name while it is up; by default the scenario's
     #[arg(long)]
     name: Option<LabName>,
-    /// Record every event of the controller to this file
+    /// Record every event of the controller to this file; each of several controllers to one with its name added
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write the report, its table, plots and captures into this folder
@@ -94,7 +94,7 @@ pub(crate) struct Deploy {
     /// Start no controller: the switches wait for your own rules
     #[arg(long, conflicts_with = "record")]
     no_controller: bool,
-    /// Record every event of the controller to this file
+    /// Record every event of the controller to this file; each of several controllers to one with its name added
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Print JSON
@@ -254,14 +254,23 @@ fn show(lab: &Inspection, json: bool) -> anyhow::Result<()> {
         return output::json(lab);
     }
     let mut text = format!("lab {}: {}\nfolder: {}\n", lab.lab, lab.state, lab.folder.display());
-    if let Some(controller) = &lab.controller {
-        text += &format!("controller: http://{}\n", controller.http);
-    }
+    text += &controllers(lab);
     for problem in &lab.problems {
         text += &format!("problem: {problem}\n");
     }
     let links = link_table::links(&lab.links);
     output::text(&format!("{text}\n{}\n{}\n{links}", hosts(lab), switches(lab)))
+}
+
+/// Where the controller is reached, or each member of a cluster.
+fn controllers(lab: &Inspection) -> String {
+    let Some(controller) = &lab.controller else { return String::new() };
+    if controller.members.is_empty() {
+        return format!("controller: http://{}\n", controller.http);
+    }
+    let leads = |name| if lab.leader.as_ref() == Some(name) { ", leads" } else { "" };
+    let members = controller.members.iter();
+    members.map(|it| format!("controller {}: http://{}{}\n", it.name, it.http, leads(&it.name))).collect()
 }
 
 fn hosts(lab: &Inspection) -> String {

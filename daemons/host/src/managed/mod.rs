@@ -8,7 +8,7 @@ mod manager;
 mod own;
 mod stuck;
 
-pub use adviser::{Adviser, MAX_ANSWER, TIMEOUT};
+pub use adviser::{Adviser, MAX_ANSWER, Members, TIMEOUT};
 pub use connections::{Connections, Order, Refusal};
 pub use manager::{Input, Manager};
 pub use own::advise;

@@ -1,13 +1,27 @@
-//! The lab's client of its controller: the few lists and the metric that a lab reads.
+//! The lab's client of its controllers: the few lists and the metric that a lab reads, and which member leads.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use braid_api::{Link, Stream, Switch, Transfer};
+use braid_api::{Cluster, Link, NewLeader, Stream, Switch, SwitchRole, Transfer};
 use braid_client::Error;
 use braid_types::DatapathId;
 
+use super::MemberAddresses;
+
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// A member that is stopped does not answer at all.
+const MEMBER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The member of a cluster that leads: of those that say so, the one in the newest term.
+pub(crate) fn leader(members: &[MemberAddresses]) -> Option<&MemberAddresses> {
+    let term = |member: &MemberAddresses| {
+        let seen = Client::of_member(member.http).cluster().ok()?;
+        (seen.leader == seen.member).then_some(seen.term?)
+    };
+    let leading = members.iter().filter_map(|member| Some((term(member)?, member)));
+    leading.max_by_key(|(term, _)| *term).map(|(_, member)| member)
+}
 
 /// A client of the lab's controller.
 pub(crate) struct Client(braid_client::Client);
@@ -15,6 +29,27 @@ pub(crate) struct Client(braid_client::Client);
 impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
         Self(braid_client::Client::new(&address.into(), TIMEOUT))
+    }
+
+    /// A client that gives up soon.
+    pub(crate) fn of_member(address: SocketAddr) -> Self {
+        Self(braid_client::Client::new(&address.into(), MEMBER_TIMEOUT))
+    }
+
+    /// The cluster as this member sees it.
+    pub(crate) fn cluster(&self) -> Result<Cluster, Error> {
+        self.0.cluster()
+    }
+
+    /// Has the leader hand over to a standby.
+    pub(crate) fn hand_over(&self, wanted: &NewLeader) -> Result<(), Error> {
+        self.0.hand_over(wanted).map(drop)
+    }
+
+    /// The number of switches whose master it is.
+    pub(crate) fn mastered(&self) -> Result<usize, Error> {
+        let switches = self.0.list::<Switch>()?.items;
+        Ok(switches.iter().filter(|switch| switch.role == SwitchRole::Master).count())
     }
 
     /// The connected switches.

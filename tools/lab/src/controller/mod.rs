@@ -1,6 +1,11 @@
-//! The controller of a lab: a process of the machine's first namespace whose OpenFlow socket is in the fabric's.
+//! The controller of a lab: a process of the machine's first namespace whose OpenFlow socket is in the fabric's; or several
+//! beside the switches, as a cluster.
 
 mod api;
+mod cluster;
+mod etcd;
+mod member;
+mod process;
 mod start;
 
 use std::collections::BTreeMap;
@@ -9,10 +14,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::{Agents, Variant};
+use crate::certificates::Certificates;
+use crate::deployed::Deployed;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::scenario::{Agents, Scenario, Variant};
 
-pub(crate) use api::Client;
-pub(crate) use start::start;
+pub(crate) use api::{Client, leader};
+pub(crate) use cluster::Cluster;
 
 /// What decides where packets go in a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +40,7 @@ pub enum Control {
 pub struct ControllerSettings {
     /// The `braid` program.
     pub executable: PathBuf,
-    /// Where the controller writes down its events and commands, if anywhere.
+    /// Where the controller writes down its events and commands, if anywhere. Members of a cluster add their name to it.
     pub record: Option<PathBuf>,
     /// More options with their values, without the hyphens before them.
     pub options: BTreeMap<String, String>,
@@ -69,7 +78,21 @@ impl Control {
     }
 }
 
-/// Where a controller that is ready can be reached.
+/// Starts what controls `lab`; it accepts connections when this returns. Several controllers are a cluster.
+pub(crate) fn start(
+    lab: &Deployed,
+    scenario: &Scenario,
+    how: (&ControllerSettings, Option<&Certificates>),
+    interrupt: &Interrupt,
+) -> Result<(Option<Cluster>, ControllerAddresses), LabError> {
+    if scenario.controllers > 1 {
+        let (cluster, addresses) = Cluster::start(lab, scenario, how, interrupt)?;
+        return Ok((Some(cluster), addresses));
+    }
+    Ok((None, start::start(lab, scenario, how, interrupt)?))
+}
+
+/// Where a controller that is ready can be reached; of a cluster, the first member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerAddresses {
     /// For switches, inside the fabric's namespace.
@@ -79,4 +102,40 @@ pub struct ControllerAddresses {
     /// For agents on hosts, inside the fabric's namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<SocketAddr>,
+    /// All members of a cluster; none where the controller is alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberAddresses>,
+}
+
+/// Where a member of a cluster can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberAddresses {
+    /// Its name in the cluster.
+    pub name: String,
+    /// For switches, inside the fabric's namespace.
+    pub openflow: SocketAddr,
+    /// For users and tools, in the first namespace.
+    pub http: SocketAddr,
+}
+
+impl ControllerAddresses {
+    /// Those of a cluster, which has members.
+    fn of(members: Vec<MemberAddresses>) -> Self {
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let (openflow, http) = members.first().map_or((nowhere, nowhere), |it| (it.openflow, it.http));
+        Self { openflow, http, agents: None, members }
+    }
+
+    /// Where switches connect.
+    pub(crate) fn for_switches(&self) -> Vec<SocketAddr> {
+        match self.members.as_slice() {
+            [] => vec![self.openflow],
+            members => members.iter().map(|member| member.openflow).collect(),
+        }
+    }
+
+    /// A client of the controller that knows the network: the leader of a cluster, or the first member without one.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(leader(&self.members).map_or(self.http, |member| member.http))
+    }
 }

@@ -44,6 +44,7 @@ mod tests {
             ("iperf 3.12 (cJSON 1.7.15)", "3.12"),
             ("mptcpize 0.12", "0.12"),
             ("tcpdump version 4.99.3", "4.99.3"),
+            ("etcd Version: 3.4.23", "3.4.23"),
             ("TShark (Wireshark) 4.0.17 (Git v4.0.17 packaged as 4.0.17-0+deb12u3).", "4.0.17"),
         ] {
             assert_eq!(version_in(line), Some(version), "{line}");

@@ -139,6 +139,7 @@ pub(super) const PROGRAMS: &[(Requirement, &[&str])] = &[
         ),
         LONG,
     ),
+    (Requirement::optional("etcd", "labs with several controllers", Install("etcd-server")), LONG),
     (Requirement::optional("tcpdump", "capturing packets", Install("tcpdump")), LONG),
     (Requirement::optional("tshark", "reading captures", Install("tshark")), LONG),
 ];

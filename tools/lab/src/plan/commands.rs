@@ -106,15 +106,9 @@ impl Commands<'_> {
         self.0.bridges().flat_map(bridge).collect()
     }
 
-    /// For `ovs-vsctl`, in one transaction: the controller of every bridge.
-    pub(crate) fn controller(&self, target: &str) -> Vec<String> {
-        let one = |switch: &SwitchPlan| {
-            let name = &switch.name;
-            words(&format!(
-                "-- set-controller {name} {target} -- set controller {name} max_backoff=1000 connection_mode=out-of-band"
-            ))
-        };
-        self.0.bridges().flat_map(one).collect()
+    /// For `ovs-vsctl`, in one transaction: the controllers of every bridge.
+    pub(crate) fn controllers(&self, targets: &[String]) -> Vec<String> {
+        self.0.bridges().enumerate().flat_map(|(place, bridge)| controllers(place, bridge, targets)).collect()
     }
 
     fn made(&self, end: &LinkPlanEnd) -> String {
@@ -249,6 +243,19 @@ fn bridge(switch: &SwitchPlan) -> Vec<String> {
             "-- add-port {name} {device} -- set interface {device} ofport_request={number}"
         )));
     }
+    all
+}
+
+/// A record for each controller of bridge number `place`. `set-controller` names none of several.
+fn controllers(place: usize, bridge: &SwitchPlan, targets: &[String]) -> Vec<String> {
+    let ids: Vec<_> = (0..targets.len()).map(|number| format!("@c{place}_{number}")).collect();
+    let mut all = Vec::new();
+    for (id, target) in ids.iter().zip(targets) {
+        all.extend(words(&format!(
+            "-- --id={id} create controller target=\"{target}\" max_backoff=1000 connection_mode=out-of-band"
+        )));
+    }
+    all.extend(words(&format!("-- set bridge {} controller={}", bridge.name, ids.join(","))));
     all
 }
 

@@ -177,7 +177,7 @@ mod tests {
         let hosts = plan.hosts.iter().map(|host| commands.host(host));
         text.extend(hosts);
         text.extend(plan.namespaces().map(|name| commands.shapers(&name)));
-        for words in [commands.bridges(), commands.controller("tcp:127.0.0.1:6653")] {
+        for words in [commands.bridges(), commands.controllers(&["tcp:127.0.0.1:6653".to_owned()])] {
             writeln!(text, "{}", words.join(" ").replace(" -- ", "\n-- ")).unwrap();
         }
         insta::assert_snapshot!(text);
@@ -238,11 +238,27 @@ mod tests {
             plan.edges().map(|(place, edge)| (place, edge.name.as_str(), edge.dpid.0)).collect();
         assert_eq!(edges, [(1, "y", 2), (2, "z", 255)]);
         let commands = Commands(&plan);
-        for words in [commands.bridges(), commands.controller("tcp:127.0.0.1:6653")] {
+        for words in [commands.bridges(), commands.controllers(&["tcp:127.0.0.1:6653".to_owned()])] {
             assert!(words.iter().any(|word| word == "x"));
             assert!(!words.iter().any(|word| word == "y" || word == "z"), "{words:?}");
         }
         assert_eq!(plan.edges().next().unwrap().1.ports[0].device, "y-x");
+    }
+
+    #[test]
+    fn every_bridge_has_a_record_of_each_of_several_controllers() {
+        let text =
+            "{scenario: t, topology: {hosts: [], switches: [x, y], links: [{between: [x, y], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap());
+        let targets = ["ssl:127.0.0.1:6653", "ssl:127.0.0.1:6654"].map(str::to_owned);
+        let words = Commands(&plan).controllers(&targets).join(" ");
+        for expected in [
+            "--id=@c1_1 create controller target=\"ssl:127.0.0.1:6654\" ",
+            "set bridge x controller=@c0_0,@c0_1",
+            "set bridge y controller=@c1_0,@c1_1",
+        ] {
+            assert!(words.contains(expected), "{words}");
+        }
     }
 
     #[test]

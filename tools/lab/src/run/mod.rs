@@ -7,6 +7,7 @@ mod counters;
 mod events;
 mod expect;
 mod files;
+mod leaders;
 mod model;
 mod paths;
 mod report;
@@ -31,8 +32,8 @@ use crate::store::Labs;
 
 pub use model::{ModelRow, PathRow};
 pub use report::{
-    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, MptcpUse, PathChange, Report, Row,
-    RowDirection, StreamRow, Verdict,
+    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange,
+    Report, Row, RowDirection, StreamRow, Verdict,
 };
 
 use round::Round;
@@ -140,7 +141,7 @@ impl Deployment {
         let mut rows = Vec::new();
         for round in rounds(self, scenario, traffic) {
             if !rows.is_empty() && !scenario.events.is_empty() {
-                // The links are restored, but the controller may not have rediscovered all of them.
+                // Links and controllers are restored, but not all may be rediscovered.
                 self.wait_until_ready(scenario, interrupt)?;
             }
             rows.extend(round.run(rows.len(), progress, interrupt)?);

@@ -180,6 +180,7 @@ mod tests {
             delivery: None,
             intervals: Vec::new(),
             events: Vec::new(),
+            leaders: Vec::new(),
             captures: Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_types::{DatapathId, FiveTuple};
 
 use super::report::PathChange;
-use crate::controller::{Client, ControllerAddresses};
+use crate::controller::ControllerAddresses;
 use crate::plan::Plan;
 
 /// The paths of each stream, in order of time.
@@ -24,7 +24,7 @@ struct Seen {
 impl Paths {
     /// Reads the paths from the controller. A busy controller is asked again next time.
     pub(super) fn ask(&mut self, at: Duration, controller: Option<&ControllerAddresses>) {
-        let streams = controller.and_then(|it| Client::new(it.http).streams().ok());
+        let streams = controller.and_then(|it| it.client().streams().ok());
         for stream in streams.into_iter().flatten() {
             self.note(at, stream.tuple(), stream.path);
         }

@@ -6,11 +6,12 @@ use super::background::{self, Running};
 use super::captures::Captures;
 use super::counters::MptcpCounters;
 use super::events::Schedule;
+use super::leaders::LeaderWatch;
 use super::report::Row;
 use super::tools::{self, RunningTransfer};
 use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
-use crate::controller::Client;
+use crate::controller::ControllerAddresses;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -51,12 +52,17 @@ impl<'a> Round<'a> {
         let mut schedule = Schedule::new(self.lab, &self.scenario.events);
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
+        let leaders = LeaderWatch::start(self.lab);
         let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
         let events = schedule.rows(&self.scenario.topology);
+        let leaders = leaders.map(LeaderWatch::finish).unwrap_or_default();
         schedule.undo()?;
         background.check()?;
         let mut rows = rows?;
-        rows.iter_mut().for_each(|row| row.events.clone_from(&events));
+        for row in &mut rows {
+            row.events.clone_from(&events);
+            row.leaders.clone_from(&leaders);
+        }
         if let Some(first) = rows.first_mut() {
             first.captures = captures.finish(interrupt)?;
         }
@@ -116,7 +122,7 @@ impl<'a> Round<'a> {
 
     /// The controller's count of packet-ins with MP_JOIN; `None` without a controller.
     fn join_packet_ins(&self) -> u64 {
-        let controller = self.lab.controller.as_ref().map(|it| Client::new(it.http));
+        let controller = self.lab.controller.as_ref().map(ControllerAddresses::client);
         controller.and_then(|it| it.join_packet_ins().ok()).unwrap_or_default()
     }
 

@@ -180,6 +180,7 @@ impl<'a> Transfer<'a> {
             delivery: finding.delivery,
             intervals,
             events: Vec::new(),
+            leaders: Vec::new(),
             captures: Vec::new(),
         })
     }

@@ -12,7 +12,10 @@ use serde_saphyr::Location;
 use super::address::Cidr;
 use super::amounts::{ByteCount, Moment, OneOrList};
 use super::spanned::Spanned;
-use super::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
+use super::{
+    Agents, Aggregate, ControllerRole, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds,
+    Tool,
+};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +26,8 @@ pub(super) struct File {
     /// Whether all OpenFlow connections are TLS.
     #[serde(default)]
     pub tls: bool,
+    /// The number of controllers; several are a cluster.
+    pub controllers: Option<Spanned<u8>>,
     pub topology: Topology,
     pub traffic: Option<Traffic>,
     #[serde(default)]
@@ -343,26 +348,31 @@ pub(super) struct Direction {
     pub rate: Option<Spanned<BitsPerSec>>,
 }
 
-/// A link event during every transfer.
+/// An event during every transfer, of a link or a controller.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
     pub at: Spanned<Moment>,
-    pub link: Spanned<Vec<Spanned<String>>>,
+    pub link: Option<Spanned<Vec<Spanned<String>>>>,
+    pub controller: Option<Spanned<ControllerRole>>,
     pub nth: Option<Spanned<usize>>,
     #[serde(rename = "do")]
-    pub switch: Option<Spanned<LinkSwitch>>,
+    pub act: Option<Spanned<Act>>,
     /// Changes of both directions.
     pub set: Option<Spanned<DirectionParameters>>,
     /// Changes of the direction from the second end to the first.
     pub reverse: Option<Spanned<DirectionParameters>>,
 }
 
+/// What an event does besides setting values.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum LinkSwitch {
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Act {
     Cut,
     Restore,
+    Kill,
+    Stop,
+    HandOver,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -32,8 +32,13 @@ pub use network::{FromNetwork, HostsAt, NetworkError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub use topology::{End, Endpoint, Host, Interface, Link, Mptcp, Switch, Topology, Tunnel, UplinkAddress};
-pub use traffic::{Assign, Background, Capture, Direction, Event, LinkAction, OwnSettings, Traffic, Variant};
-pub use values::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Tool, Work};
+pub use traffic::{
+    Action, Assign, Background, Capture, ControllerAction, Direction, Event, LinkAction, OwnSettings,
+    Traffic, Variant,
+};
+pub use values::{
+    Agents, Aggregate, ControllerRole, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Tool, Work,
+};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,18 +50,25 @@ pub struct Scenario {
     /// Whether all OpenFlow connections are TLS.
     #[serde(default)]
     pub tls: bool,
+    /// The number of controllers; several are a cluster.
+    #[serde(default = "one")]
+    pub controllers: u8,
     /// The network.
     pub topology: Topology,
     /// The traffic; a network that is only deployed needs none.
     pub traffic: Option<Traffic>,
     /// The variants, each with all of the traffic; none: one run with defaults.
     pub variants: Vec<Variant>,
-    /// The link events of every transfer, in order of time.
+    /// The events of every transfer, in order of time.
     pub events: Vec<Event>,
     /// The captures of every transfer.
     pub captures: Vec<Capture>,
     /// The expectations.
     pub expect: Vec<Expectation>,
+}
+
+const fn one() -> u8 {
+    1
 }
 
 impl Scenario {

@@ -9,7 +9,7 @@ use braid_link_model::Change;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
-use super::values::{Agents, EndpointFlag, Mode, Packets, Protocol, Tool, Work};
+use super::values::{Agents, ControllerRole, EndpointFlag, Mode, Packets, Protocol, Tool, Work};
 
 /// The traffic: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,15 +137,33 @@ impl Traffic {
     }
 }
 
-/// A link event during every transfer. Afterwards the link is restored.
+/// An event during every transfer. Afterwards links and controllers are as before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The time after the start of the transfer.
     pub at: Duration,
-    /// An index in [`Topology::links`](super::Topology::links).
-    pub link: usize,
     /// The action.
-    pub action: LinkAction,
+    pub action: Action,
+}
+
+/// What an event does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// A link changes.
+    Link {
+        /// An index in [`Topology::links`](super::Topology::links).
+        link: usize,
+        /// The change.
+        change: LinkAction,
+    },
+    /// Something happens to a controller of a cluster.
+    Controller {
+        /// Which one.
+        role: ControllerRole,
+        /// What happens.
+        change: ControllerAction,
+    },
 }
 
 /// An action on a link.
@@ -158,6 +176,18 @@ pub enum LinkAction {
     Restore,
     /// Changes of both directions, the one from the first end first.
     Set(Box<[Change; 2]>),
+}
+
+/// An action on a controller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ControllerAction {
+    /// Its process is killed (SIGKILL).
+    Kill,
+    /// Its process is stopped (SIGSTOP), as if it hung.
+    Stop,
+    /// The leader asks a standby to lead in its place.
+    HandOver,
 }
 
 /// A capture of a host's packets.

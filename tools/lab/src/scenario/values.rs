@@ -79,6 +79,16 @@ pub enum Protocol {
     Udp,
 }
 
+/// A controller of a cluster, by what it does when an event happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ControllerRole {
+    /// The one that leads.
+    Leader,
+    /// One that stands by.
+    Standby,
+}
+
 /// The packets to capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -129,6 +139,10 @@ pub enum Metric {
     SumFractionOfCapacity,
     /// The share of UDP's datagrams that did not arrive.
     DatagramsLost,
+    /// How often another controller of a cluster leads than before.
+    LeaderChanges,
+    /// The longest time, in seconds, in which no controller of a cluster is master of all switches.
+    LongestWithoutLeader,
     /// The a of n = max(1, a·B·R), fitted to transfers over single paths.
     StreamsA,
 }
@@ -169,7 +183,14 @@ impl Metric {
                 | Self::Subflows
                 | Self::WorstFractionOfCapacity
                 | Self::DatagramsLost
+                | Self::LeaderChanges
+                | Self::LongestWithoutLeader
         )
+    }
+
+    /// Whether the value exists only for clusters of controllers.
+    pub(super) const fn is_of_clusters(self) -> bool {
+        matches!(self, Self::LeaderChanges | Self::LongestWithoutLeader)
     }
 
     /// Whether the value exists only for copies and files.

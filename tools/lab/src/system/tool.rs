@@ -20,6 +20,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("ovs-vswitchd", "openvswitch-switch"),
     ("ovs-vsctl", "openvswitch-switch"),
     ("ovs-ofctl", "openvswitch-switch"),
+    ("etcd", "etcd-server"),
     ("iperf3", "iperf3"),
     ("mptcpize", "mptcpize"),
     ("tcpdump", "tcpdump"),

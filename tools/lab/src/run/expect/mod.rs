@@ -10,6 +10,8 @@ use super::report::{Bound, Row, Verdict};
 use super::settings::{self, Key};
 use crate::scenario::{Aggregate, Expectation, Limit, Metric, Mode, Reference, Work};
 use value::{jain, value};
+#[cfg(test)]
+pub(super) use value::{leader_changes, longest_without_leader};
 
 /// Values of the whole run.
 #[derive(Clone, Copy)]

@@ -37,6 +37,7 @@ fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         delivery: None,
         intervals: Vec::new(),
         events: Vec::new(),
+        leaders: Vec::new(),
         captures: Vec::new(),
     }
 }

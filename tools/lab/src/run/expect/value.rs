@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::report::{Interval, Row};
+use super::super::report::{Interval, LeaderRow, Row};
 use super::super::settings;
 use super::Whole;
 use crate::scenario::Metric;
@@ -39,7 +39,23 @@ pub(super) fn value(metric: Metric, row: &Row, whole: Whole) -> f64 {
         Metric::LongestStall => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_stall),
         Metric::DatagramsLost => row.datagrams_lost.unwrap_or(f64::NAN),
         Metric::LongestDegradation => longest_degradation(row),
+        Metric::LeaderChanges => leader_changes(&row.leaders),
+        Metric::LongestWithoutLeader => longest_without_leader(&row.leaders),
     }
+}
+
+/// How often another controller leads than before; NaN if nobody has watched.
+pub(in crate::run) fn leader_changes(leaders: &[LeaderRow]) -> f64 {
+    let names: Vec<_> = leaders.iter().filter_map(|leader| leader.controller.as_deref()).collect();
+    let changes = names.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    if leaders.is_empty() { f64::NAN } else { changes as f64 }
+}
+
+/// The longest time without a leader; NaN if nobody has watched.
+pub(in crate::run) fn longest_without_leader(leaders: &[LeaderRow]) -> f64 {
+    let without = leaders.iter().filter(|leader| leader.controller.is_none());
+    let longest = without.map(|leader| leader.end - leader.start).fold(0.0, f64::max);
+    if leaders.is_empty() { f64::NAN } else { longest }
 }
 
 /// The share of the maximum flow below which goodput counts as degraded.

@@ -12,8 +12,8 @@ use super::table;
 use crate::scenario::{Expectation, Scenario};
 
 pub use rows::{
-    CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, MptcpUse, PathChange, Row, RowDirection,
-    StreamRow,
+    CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange, Row,
+    RowDirection, StreamRow,
 };
 
 /// The report of a run. Serialised, it is the document of `--json`.

@@ -55,9 +55,12 @@ pub struct Row {
     pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
-    /// What happened to links meanwhile.
+    /// What happened to links and controllers meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRow>,
+    /// Which controller of a cluster led meanwhile, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaders: Vec<LeaderRow>,
     /// The captures of this and simultaneous transfers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
@@ -173,22 +176,39 @@ fn path_name(path: &[String]) -> String {
     if path.is_empty() { "default path".to_owned() } else { path.join(" ") }
 }
 
-/// A change of a link during a transfer.
+/// A change of a link or a controller during a transfer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EventRow {
     /// Seconds after the start.
     pub at: f64,
-    /// The two ends of the link.
-    pub link: [String; 2],
-    /// `cut`, `restore` or `set`.
+    /// The two ends of the link; none if a controller changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<[String; 2]>,
+    /// The controller; none if a link changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<String>,
+    /// `cut`, `restore` or `set` a link; `kill`, `stop` or `hand-over` a controller.
     pub action: String,
 }
 
 impl EventRow {
     /// The event for people, such as `cut ams1 gva1`.
     pub(crate) fn title(&self) -> String {
-        format!("{} {}", self.action, self.link.join(" "))
+        let names = self.link.iter().flatten().chain(&self.controller);
+        let words: Vec<_> = std::iter::once(&self.action).chain(names).map(String::as_str).collect();
+        words.join(" ")
     }
+}
+
+/// A time in which one controller of a cluster was master of all switches, or none.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LeaderRow {
+    /// Its name; null while there was none.
+    pub controller: Option<String>,
+    /// Seconds after the start at which it began, a tenth late at most.
+    pub start: f64,
+    /// Seconds after the start at which it ended, or the transfer did.
+    pub end: f64,
 }
 
 /// The use of MPTCP, including the tool's control connection.

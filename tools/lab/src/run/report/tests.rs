@@ -46,6 +46,7 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
             })
             .collect(),
         events: Vec::new(),
+        leaders: Vec::new(),
         captures: Vec::new(),
     }
 }
@@ -124,7 +125,12 @@ fn a_stream_that_moved_is_shown_with_both_paths_and_the_link_that_was_cut() {
     let mut report = report(1.88e8);
     let names = |path: [&str; 2]| path.map(str::to_owned);
     let row = &mut report.rows[1];
-    row.events = vec![EventRow { at: 5.02, link: names(["ams1", "gva1"]), action: "cut".to_owned() }];
+    row.events = vec![EventRow {
+        at: 5.02,
+        link: Some(names(["ams1", "gva1"])),
+        controller: None,
+        action: "cut".to_owned(),
+    }];
     let paths = [(0.5, ["ams1", "gva1"]), (5.5, ["ams2", "gva2"])];
     let changes = paths.map(|(at, path)| PathChange { at, path: names(path).to_vec() });
     row.streams[0].path_changes = changes.to_vec();
@@ -139,6 +145,25 @@ fn a_stream_that_moved_is_shown_with_both_paths_and_the_link_that_was_cut() {
     assert_eq!(document["rows"][1]["streams"][0]["path_changes"][1]["path"][0], "ams2");
     for plot in ["streams/002-mptcp-ams-gva.svg", "over-time.svg"] {
         assert!(read(plot).contains("cut ams1 gva1"), "{plot}");
+    }
+}
+
+#[test]
+fn what_happened_to_controllers_is_shown_for_each_transfer() {
+    let mut report = report(1.88e8);
+    let of = |name: &str| Some(name.to_owned());
+    for (row, name) in report.rows.iter_mut().zip(["c1", "c2"]) {
+        row.events = vec![EventRow { at: 5.0, link: None, controller: of(name), action: "kill".to_owned() }];
+        let leader = |controller, start, end| LeaderRow { controller, start, end };
+        row.leaders = vec![leader(of(name), 0.0, 5.1), leader(None, 5.1, 5.5), leader(of("c3"), 5.5, 9.0)];
+    }
+    let text = report.to_text();
+    for line in [
+        "events of tcp ams > gva: 5.0 s kill c1\n",
+        "events of mptcp ams > gva: 5.0 s kill c2\n",
+        "leaders of tcp ams > gva: c1, none from 5.10 s, c3 from 5.50 s\n",
+    ] {
+        assert!(text.contains(line), "{text}");
     }
 }
 

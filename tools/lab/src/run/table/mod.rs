@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::report::{Bound, Delivery, LabRow, Report, Row, StreamRow, Verdict};
+use super::report::{Bound, Delivery, EventRow, LabRow, LeaderRow, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -34,7 +34,11 @@ pub(super) fn render(report: &Report) -> String {
     let repeats = report.rows.iter().any(|row| row.run.is_some());
     let is_long = report.rows.len() > MAX_ROWS || compares_streams || repeats;
     let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
-    let mut text = format!("{table}\n") + &events(report).unwrap_or_default();
+    let mut text = format!("{table}\n") + &events(report);
+    for row in report.rows.iter().filter(|row| !row.leaders.is_empty()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "leaders of {}: {}", title(row), leaders(&row.leaders));
+    }
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", arrived(row, delivery));
@@ -104,8 +108,7 @@ fn cells(row: &Row) -> [String; 8] {
 fn arrived(row: &Row, delivery: &Delivery) -> String {
     let Delivery { bytes, bytes_received, intact, longest_stall, .. } = delivery;
     let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
-    let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
-    let title = format!("{variant}{} {} > {}", row.what(), row.direction.from, row.direction.to);
+    let title = title(row);
     format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest stall {longest_stall:.3} s")
 }
 
@@ -118,11 +121,35 @@ fn large(lab: &LabRow) -> String {
     )
 }
 
-/// What happened to links in each transfer, once for all that it was the same for.
-fn events(report: &Report) -> Option<String> {
-    let row = report.rows.iter().find(|row| !row.events.is_empty())?;
+/// What happened in each transfer, once if it was the same for all.
+fn events(report: &Report) -> String {
+    let happened = |row: &Row| row.events.iter().map(EventRow::title).collect::<Vec<_>>();
+    let mut rows = report.rows.iter().filter(|row| !row.events.is_empty());
+    let Some(first) = rows.next() else { return String::new() };
+    if rows.all(|row| happened(row) == happened(first)) {
+        return format!("events of each transfer: {}\n", timed(first));
+    }
+    let rows = report.rows.iter().filter(|row| !row.events.is_empty());
+    rows.map(|row| format!("events of {}: {}\n", title(row), timed(row))).collect()
+}
+
+fn timed(row: &Row) -> String {
     let all: Vec<_> = row.events.iter().map(|it| format!("{:.1} s {}", it.at, it.title())).collect();
-    Some(format!("events of each transfer: {}\n", all.join(", ")))
+    all.join(", ")
+}
+
+/// Such as `c2, none from 5.02 s, c1 from 5.36 s`.
+fn leaders(leaders: &[LeaderRow]) -> String {
+    let name = |leader: &LeaderRow| leader.controller.clone().unwrap_or_else(|| "none".to_owned());
+    let mut all: Vec<_> = leaders.iter().take(1).map(name).collect();
+    all.extend(leaders.iter().skip(1).map(|it| format!("{} from {:.2} s", name(it), it.start)));
+    all.join(", ")
+}
+
+fn title(row: &Row) -> String {
+    let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
+    let run = row.run.map(|run| format!(", run {run}")).unwrap_or_default();
+    format!("{variant}{} {} > {}{run}", row.what(), row.direction.from, row.direction.to)
 }
 
 /// A bar for each second, with full height at the capacity.

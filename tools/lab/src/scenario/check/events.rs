@@ -1,12 +1,13 @@
-//! Checks of link events: times, links, and values that a link can take.
+//! Checks of events: times, and of those of links the link and the values that it can take.
 
 use std::time::Duration;
 
 use braid_link_model::Change;
 
-use super::super::file::{self, DirectionParameters, File, LinkSwitch};
+use super::super::file::{self, Act, DirectionParameters, File};
 use super::super::problem::Problems;
-use super::super::{Event, LinkAction, Topology};
+use super::super::{Action, Event, LinkAction, Topology};
+use super::controllers;
 use super::directions::{check_values, is_emulated};
 use crate::scenario::spanned::Spanned;
 
@@ -25,12 +26,11 @@ pub(super) fn check(file: &File, topology: &mut Topology, problems: &mut Problem
     let checked = all.filter_map(|(index, it)| {
         let key = format!("events[{index}]");
         check_time(&it.value, length, &key, problems);
-        let event = event(it, &key, &file.topology, problems)?;
-        let directions = it.value.set.iter().chain(&it.value.reverse);
-        if let Some(link) = topology.links.get_mut(event.link) {
-            link.emulated |= directions.into_iter().any(|direction| is_emulated(&direction.value));
+        let action = action(it, &key, file, problems)?;
+        if let Action::Link { link, .. } = action {
+            make_changeable(link, &it.value, topology);
         }
-        Some(event)
+        Some(Event { at: it.value.at.value.0, action })
     });
     let mut events: Vec<_> = checked.collect();
     events.sort_by_key(|event| event.at);
@@ -44,46 +44,72 @@ fn check_time(event: &file::Event, length: Option<Duration>, key: &str, problems
     }
 }
 
-fn event(
+/// A link that an event gives other properties than a rate gets a back-end that can have them.
+fn make_changeable(link: usize, event: &file::Event, topology: &mut Topology) {
+    let mut directions = event.set.iter().chain(&event.reverse);
+    if let Some(link) = topology.links.get_mut(link) {
+        link.emulated |= directions.any(|direction| is_emulated(&direction.value));
+    }
+}
+
+fn action(event: &Spanned<file::Event>, key: &str, file: &File, problems: &mut Problems) -> Option<Action> {
+    match (&event.value.link, &event.value.controller) {
+        (Some(ends), None) => on_link(event, ends, key, &file.topology, problems),
+        (None, Some(role)) => controllers::action(event, role, key, file, problems),
+        _ => {
+            let what = "an event is about one link or one controller";
+            problems.add(event.referenced, key, what, "give either link: [A, B] or controller: leader");
+            None
+        }
+    }
+}
+
+fn on_link(
     event: &Spanned<file::Event>,
+    ends: &Spanned<Vec<Spanned<String>>>,
     key: &str,
     topology: &file::Topology,
     problems: &mut Problems,
-) -> Option<Event> {
-    let action = action(event, key, problems);
-    let (link, reversed) = link(&event.value, key, topology, problems)?;
-    let action = match action? {
+) -> Option<Action> {
+    let change = change_of_link(event, key, problems);
+    let (link, reversed) = link(&event.value, ends, key, topology, problems)?;
+    let change = match change? {
         LinkAction::Set(mut directions) => {
             if reversed {
                 directions.reverse();
             }
             LinkAction::Set(directions)
         }
-        action => action,
+        change => change,
     };
-    Some(Event { at: event.value.at.value.0, link, action })
+    Some(Action::Link { link, change })
 }
 
-/// The event's action, seen from the end that is named first.
-fn action(event: &Spanned<file::Event>, key: &str, problems: &mut Problems) -> Option<LinkAction> {
-    let file::Event { switch, set, reverse, .. } = &event.value;
+/// What the event does to its link, seen from the end that is named first.
+fn change_of_link(event: &Spanned<file::Event>, key: &str, problems: &mut Problems) -> Option<LinkAction> {
+    let file::Event { act, set, reverse, .. } = &event.value;
     for (direction, name) in [(set, "set"), (reverse, "reverse")] {
         if let Some(direction) = direction {
             check_values(&direction.value, &format!("{key}.{name}"), problems);
         }
     }
-    match (switch, set.is_some() || reverse.is_some()) {
-        (Some(switch), false) => Some(match switch.value {
-            LinkSwitch::Cut => LinkAction::Cut,
-            LinkSwitch::Restore => LinkAction::Restore,
-        }),
+    match (act, set.is_some() || reverse.is_some()) {
+        (Some(act), false) => match act.value {
+            Act::Cut => Some(LinkAction::Cut),
+            Act::Restore => Some(LinkAction::Restore),
+            Act::Kill | Act::Stop | Act::HandOver => {
+                let what = "controllers are killed, stopped and handed over, links are not";
+                problems.add(act.referenced, format!("{key}.do"), what, "give do: cut or do: restore");
+                None
+            }
+        },
         (None, true) => {
             let [forward, reverse] = [set, reverse].map(|it| it.as_ref().map(|it| change(&it.value)));
             let forward = forward.unwrap_or_default();
             Some(LinkAction::Set(Box::new([forward, merged(forward, reverse.unwrap_or_default())])))
         }
-        (switch, _) => {
-            let what = if switch.is_some() { "an event does one thing" } else { "the event does nothing" };
+        (act, _) => {
+            let what = if act.is_some() { "an event does one thing" } else { "the event does nothing" };
             let remedy = "give one of do: cut, do: restore, or set: with the new values";
             problems.add(event.referenced, key, what, remedy);
             None
@@ -121,14 +147,15 @@ fn merged(first: Change, second: Change) -> Change {
 /// The index of the link, and whether it was named from its second end.
 fn link(
     event: &file::Event,
+    ends: &Spanned<Vec<Spanned<String>>>,
     key: &str,
     topology: &file::Topology,
     problems: &mut Problems,
 ) -> Option<(usize, bool)> {
-    let at = event.link.referenced;
+    let at = ends.referenced;
     let key = format!("{key}.link");
-    let [from, to] = event.link.value.as_slice() else {
-        let what = format!("a link has two ends, not {}", event.link.value.len());
+    let [from, to] = ends.value.as_slice() else {
+        let what = format!("a link has two ends, not {}", ends.value.len());
         problems.add(at, key, what, "write link: [A, B]");
         return None;
     };

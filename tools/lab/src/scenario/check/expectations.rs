@@ -4,7 +4,7 @@ use super::super::amounts::ByteCount;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
 use super::super::{Expectation, Limit, Metric, Mode, Reference};
-use super::{own, variants};
+use super::{controllers, own, variants};
 use crate::scenario::spanned::Spanned;
 
 /// Checks expectations: exactly one limit each, about modes that run.
@@ -117,6 +117,7 @@ fn check_sender(from: Option<&Spanned<String>>, key: &str, file: &File, problems
 }
 
 fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut Problems) {
+    controllers::check_metric(value, key, file, problems);
     let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.bytes.is_some());
     let has_background = file.traffic.as_ref().is_none_or(|traffic| !traffic.background.is_empty());
     if value.value == Metric::BackgroundShare && !has_background {

@@ -1,6 +1,7 @@
 //! The checks that turn a scenario file into a scenario, reporting every problem.
 
 mod captures;
+mod controllers;
 mod directions;
 mod events;
 mod expectations;
@@ -33,6 +34,7 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
         hosts::check_senders(&file.topology, traffic, &mut problems);
     }
     let variants = variants::check(file, &mut problems);
+    let controllers = controllers::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);
     let captures = captures::check(file, &topology, &mut problems);
     let expect = expectations::check(file, &mut problems);
@@ -41,6 +43,7 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
         name,
         description,
         tls: file.tls,
+        controllers,
         topology,
         traffic,
         variants,

@@ -103,7 +103,7 @@ fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BT
         let key = format!("{key}.controller.{option}");
         let is_name = option.starts_with(|first: char| first.is_ascii_lowercase())
             && option.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        if LAB_OPTIONS.contains(&&**option) {
+        if LAB_OPTIONS.contains(&&**option) || option.starts_with("cluster") {
             problems.add(options.referenced, key, format!("--{option} is the lab's own"), "remove it");
         } else if !is_name {
             let remedy = "`braid controller run --help` has those that there are";
