@@ -68,7 +68,7 @@ fn switches_and_hosts_of_a_controller_complete() {
         let body = json!({ "schema": "braid/v1", "now": 0, name: items });
         (format!("/api/v1/{name}"), body.to_string())
     };
-    let switch = json!({ "dpid": "000000000000002a", "name": "geneva", "ports": [] });
+    let switch = json!({ "dpid": "000000000000002a", "role": "master", "name": "geneva", "ports": [] });
     let url = answer_by_path(vec![body("switches", json!([switch])), body("hosts", json!([host]))]);
     assert_eq!(candidates(&["paths", "--controller", &url, "g"]), ["geneva", "gva"]);
 }
