@@ -97,9 +97,10 @@ fn connection_keeps_to_paths_without_a_common_link() {
 
 #[test]
 fn what_is_changed_is_run() {
-    let changes = Changes { seeds: Some(1), control: Some("olia".parse().unwrap()), measured: None };
+    let control = Some("olia".parse().unwrap());
+    let changes = Changes { seeds: Some(1), control, ..Changes::default() };
     for (text, runs) in [(WORKLOAD, 4), (PATHS, 2)] {
-        assert_eq!(StudyKind::parse(text, "test").unwrap().with(changes).runs(), runs);
+        assert_eq!(StudyKind::parse(text, "test").unwrap().with(changes.clone()).runs(), runs);
     }
 }
 
