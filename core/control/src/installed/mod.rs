@@ -197,6 +197,11 @@ impl InstalledState {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 
+    /// Whether the rules of a stream, of both directions, lead to paths that may still become known.
+    pub(crate) fn awaits_paths(&self, id: StreamId) -> bool {
+        self.is_settling() && self.stream(id).iter().all(Option::is_some)
+    }
+
     /// The streams that are not reconciled yet.
     pub(crate) fn streams(&self) -> Vec<StreamId> {
         self.streams.keys().copied().collect()

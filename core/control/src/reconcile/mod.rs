@@ -144,14 +144,15 @@ impl Reconciliation<'_> {
         (begins && is_open).then(|| path.clone())
     }
 
+    /// Restores a stream that is not known, or that lost its path when its switches left. Returns whether it has no path.
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
         let (now, transfers) = (self.on.deps.cx.now, &mut *self.on.deps.transfers);
-        let is_known = transfers.stream(id).is_some() || transfers.by_tuple(&tuple).is_some();
-        let restored = !is_known
-            && match is_sprayed {
-                true => transfers.restore_sprayed(now, id, tuple).is_ok(),
-                false => transfers.restore(now, id, tuple).is_ok(),
-            };
+        let restored = match transfers.stream(id) {
+            Some(known) => known.tuple == tuple && known.route.is_none(),
+            None if transfers.by_tuple(&tuple).is_some() => false,
+            None if is_sprayed => transfers.restore_sprayed(now, id, tuple).is_ok(),
+            None => transfers.restore(now, id, tuple).is_ok(),
+        };
         if restored {
             self.installed_mut().close_stream(id);
         }

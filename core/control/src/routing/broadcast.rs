@@ -26,9 +26,14 @@ pub(crate) struct BroadcastTree {
 }
 
 impl BroadcastTree {
-    /// A switch has left or restarted: it floods nowhere.
+    /// A switch has left or restarted: it floods nowhere. Once all have left, they may return with another controller's
+    /// flood ports.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.sent.remove(&dpid);
+        if self.sent.is_empty() {
+            self.begun = false;
+            self.tree.clear();
+        }
     }
 
     /// Links or host ports have changed.
@@ -56,7 +61,7 @@ impl BroadcastTree {
     /// also form a tree. They stay during reconciliation, while its links are discovered again.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery) {
         let waits = (cx.out.installed.is_settling() && !self.begun) || !self.rest.is_due(cx.now);
-        if waits || !std::mem::take(&mut self.stale) {
+        if waits || cx.topology.switches().len() == 0 || !std::mem::take(&mut self.stale) {
             return;
         }
         self.rest.note_done(cx.now, cx.topology.links().len());

@@ -99,6 +99,25 @@ fn a_controller_that_starts_again_writes_nothing_and_moves_nothing() {
 }
 
 #[test]
+fn a_controller_that_leads_again_after_another_one_moves_nothing() {
+    for (order, away) in [([1, 2, 3, 4, 9], 1), ([9, 4, 3, 2, 1], 30), ([3, 9, 1, 4, 2], 90)] {
+        let mut network = busy_network();
+        network.depose();
+        network.advance(Duration::from_secs(away));
+        network.changes.clear();
+        for number in order {
+            network.connect(number);
+            assert_unmoved(&mut network);
+            network.advance(Duration::from_millis(300));
+            assert_unmoved(&mut network);
+        }
+        settle(&mut network);
+        assert_unmoved(&mut network);
+        assert_eq!(network.changes, [], "after {away} s");
+    }
+}
+
+#[test]
 fn new_streams_find_their_way_after_a_restart_and_get_numbers_of_their_own() {
     let mut network = busy_network();
     restart(&mut network, &[1, 2, 3, 4, 9]);

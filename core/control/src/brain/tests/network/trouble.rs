@@ -4,7 +4,7 @@ use braid_types::SwitchPort;
 
 use super::{Network, dpid, port, status};
 use crate::brain::tests::switch::FakeSwitch;
-use crate::command::Command;
+use crate::command::{Command, Commands};
 use crate::event::Event;
 use crate::pipeline::Rule;
 
@@ -49,6 +49,13 @@ impl Network {
     /// Breaks a switch's OpenFlow connection; its rules stay.
     pub(in crate::brain::tests) fn break_channel(&mut self, number: u64) {
         self.tell(&Event::SwitchDown { dpid: dpid(number) });
+    }
+
+    /// Another controller becomes the master of all switches: what this one still sends goes nowhere.
+    pub(in crate::brain::tests) fn depose(&mut self) {
+        for dpid in self.switches.keys() {
+            self.brain.handle(self.now, &Event::SwitchDown { dpid: *dpid }, &mut Commands::default());
+        }
     }
 
     /// Makes a switch lose rules without a report.
