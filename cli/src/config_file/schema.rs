@@ -40,7 +40,8 @@ fn property(arg: &Arg, command: &Command) -> Schema {
 /// What one value of an option may be.
 fn value(arg: &Arg) -> Schema {
     let choices = arg.get_possible_values();
-    let choices: Vec<_> = choices.iter().filter(|it| !it.is_hide_set()).map(|it| it.get_name()).collect();
+    let choices: Vec<_> =
+        choices.iter().filter(|it| !it.is_hide_set()).map(clap::builder::PossibleValue::get_name).collect();
     if !choices.is_empty() {
         return json_schema!({ "type": "string", "enum": choices });
     }

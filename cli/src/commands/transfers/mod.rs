@@ -36,11 +36,14 @@ struct Line<'a> {
     transfer: Option<&'a Transfer>,
 }
 
+/// What fills the columns of [`WATCHED`] in a row.
+type WatchedCells<'a> = dyn Fn(&Line<'_>) -> [String; 2] + 'a;
+
 /// The table, with the columns of [`WATCHED`] as `watched` fills them for each row.
 fn show<'a>(
     answer: &List<Transfer>,
     transfers: impl Iterator<Item = &'a Transfer> + Clone,
-    watched: Option<&dyn Fn(&Line<'_>) -> [String; 2]>,
+    watched: Option<&WatchedCells<'_>>,
 ) -> String {
     let routes = Routes::of(transfers.clone().flat_map(|transfer| &transfer.streams));
     let age = |transfer: &Transfer| format::duration(answer.now.since(transfer.opened_at));
