@@ -17,6 +17,10 @@ use crate::tls;
 /// The role of a process that [`Process::start`] started.
 pub(crate) const ROLE: &str = "--role";
 
+/// The variable that names the program of such processes: this benchmark of another commit, so that one generator loads the
+/// controllers of both.
+const PROGRAM: &str = "BRAID_LOAD_PROGRAM";
+
 /// The folder of certificates of such a process.
 pub(crate) const TLS: &str = "--tls";
 
@@ -31,15 +35,15 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts this program again in another role.
+    /// Starts this program, or that of [`PROGRAM`], in another role.
     pub(crate) fn start(role: &str) -> Self {
         Self::start_with(role, None)
     }
 
     /// The same, with TLS if there is a folder with certificates.
     pub(crate) fn start_with(role: &str, certificates: Option<&Path>) -> Self {
-        let program = std::env::current_exe().expect("the path of this program");
-        let mut command = Command::new(program);
+        let this = || std::env::current_exe().expect("the path of this program").into();
+        let mut command = Command::new(std::env::var_os(PROGRAM).unwrap_or_else(this));
         command.args(certificates.into_iter().flat_map(|folder| [OsStr::new(TLS), folder.as_ref()]));
         command.args(["--bench", ROLE, role]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a process");

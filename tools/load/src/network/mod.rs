@@ -248,6 +248,7 @@ impl Network {
             let (to, port) = match self.switches[index].ports().binary_search(&port) {
                 Ok(place) => match self.peers[index][place] {
                     Some(end) => {
+                        self.switches[index].note_sent(place, frame);
                         let probed = std::mem::replace(&mut self.probed[index][place], true);
                         self.probed_links += usize::from(!probed);
                         end
@@ -258,6 +259,7 @@ impl Network {
                 Err(_) => continue,
             };
             if let Some(peer) = self.switches.get_mut(to).filter(|peer| peer.is_up) {
+                peer.note_received(port, frame);
                 peer.append(|out| append_packet_in(out, port, ADMIT, frame));
                 self.filled.push(to);
             }

@@ -44,14 +44,35 @@ pub(super) fn port(dpid: DatapathId, number: PortNo) -> Port<'static> {
     }
 }
 
-/// Counters of a port that has carried so many packets.
-pub(super) fn port_counters(port_no: PortNo, packets: u64, seconds: u32) -> PortStats {
+/// What a port has carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PortCounts {
+    pub(super) sent: FrameCount,
+    pub(super) received: FrameCount,
+}
+
+/// A number of frames, and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrameCount {
+    frames: u64,
+    bytes: u64,
+}
+
+impl FrameCount {
+    pub(super) const fn add(&mut self, frame: &[u8]) {
+        self.frames += 1;
+        self.bytes += frame.len() as u64;
+    }
+}
+
+/// Counters of a port.
+pub(super) fn port_counters(port_no: PortNo, counts: &PortCounts, seconds: u32) -> PortStats {
     PortStats {
         port_no,
-        rx_packets: packets,
-        tx_packets: packets,
-        rx_bytes: packets * 100,
-        tx_bytes: packets * 100,
+        rx_packets: counts.received.frames,
+        tx_packets: counts.sent.frames,
+        rx_bytes: counts.received.bytes,
+        tx_bytes: counts.sent.bytes,
         rx_dropped: 0,
         tx_dropped: 0,
         rx_errors: 0,

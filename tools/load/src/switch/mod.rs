@@ -15,7 +15,7 @@ use braid_types::{DatapathId, PortNo};
 use crate::error::LoadError;
 use crate::relay::Relay;
 use crate::target::Target;
-use answers::{STREAM_TABLE, counted, description, features, port, port_counters, reply};
+use answers::{PortCounts, STREAM_TABLE, counted, description, features, port, port_counters, reply};
 
 /// Bytes that one read takes at most.
 pub(crate) const CHUNK: usize = 256 << 10;
@@ -49,6 +49,8 @@ pub struct Switch {
     pub dpid: DatapathId,
     pub(crate) stream: Transport,
     ports: Vec<PortNo>,
+    /// What each port has carried, in the same order.
+    counts: Vec<PortCounts>,
     /// The front of a message that has not arrived as a whole.
     rest: Vec<u8>,
     outbox: Vec<u8>,
@@ -69,10 +71,12 @@ impl Switch {
     /// Opens the connection and says HELLO with the next flush.
     pub(crate) fn connect(to: &Target, dpid: DatapathId, ports: Vec<PortNo>) -> Result<Self, LoadError> {
         let stream = to.connect()?;
+        let counts = vec![PortCounts::default(); ports.len()];
         let mut switch = Self {
             dpid,
             stream,
             ports,
+            counts,
             rest: Vec::new(),
             outbox: Vec::new(),
             received: Received::default(),
@@ -88,6 +92,18 @@ impl Switch {
 
     pub(crate) fn ports(&self) -> &[PortNo] {
         &self.ports
+    }
+
+    /// A frame leaves by the port at this place of [`ports`](Self::ports).
+    pub(crate) fn note_sent(&mut self, place: usize, frame: &[u8]) {
+        self.counts.get_mut(place).into_iter().for_each(|counts| counts.sent.add(frame));
+    }
+
+    /// A frame arrives at a port.
+    pub(crate) fn note_received(&mut self, port: PortNo, frame: &[u8]) {
+        let place = self.ports.binary_search(&port).ok();
+        let counts = place.and_then(|place| self.counts.get_mut(place));
+        counts.into_iter().for_each(|counts| counts.received.add(frame));
     }
 
     /// Has `bytes`, which are whole messages, sent with the next [`flush`](Self::flush).
@@ -269,8 +285,9 @@ impl Switch {
 
     fn count_ports(&mut self, xid: Xid) {
         self.readings += 1;
-        let (packets, seconds) = (self.readings, self.readings as u32);
-        let all: Vec<_> = self.ports.iter().map(|port| port_counters(*port, packets, seconds)).collect();
+        let seconds = self.readings as u32;
+        let ports = self.ports.iter().zip(&self.counts);
+        let all: Vec<_> = ports.map(|(port, counts)| port_counters(*port, counts, seconds)).collect();
         let mut rest = all.as_slice();
         loop {
             let (some, after) = rest.split_at(rest.len().min(PORTS_A_MESSAGE));
