@@ -24,6 +24,8 @@ test("a link that loses frames is a warning of its own, with both directions; it
   const both = [link(A, B, 1, { degraded }), link(B, A)];
   assert.deepEqual(said(both, [alarm()]), ["warning: Link ams – gva loses frames (ams → gva 1.50 %): avoided"]);
   assert.deepEqual(said([link(A, B), link(B, A)], [alarm()]), ["note: Link ams – gva lost frames and is used again"]);
+  const back = { at: { dpid: B, port: 1 }, to: { dpid: A, port: 1 } };
+  assert.deepEqual(said([link(A, B), link(B, A)], [alarm(), alarm(back)]), ["note: Link ams – gva lost frames and is used again"], "both ways, one name");
   assert.deepEqual(said([link(A, B)], [alarm({ last_at: -1e15 })]), [], "long ago");
   assert.deepEqual(said([], [alarm()]), [], "a link that is gone is told as such");
 });

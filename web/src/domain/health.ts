@@ -1,7 +1,7 @@
 /** Whether a network is well, and what is wrong. */
 import type { components } from "./schema";
 import { answers, type Cluster } from "./cluster";
-import { lossesOf, lossyLinks, ofAlarm } from "./degraded";
+import { lossesOf, lossy, lossyLinks, ofAlarm } from "./degraded";
 import { count, duration } from "./format";
 import { usersOf } from "./limits";
 import { named, pairName, portOf, switchName } from "./names";
@@ -44,13 +44,11 @@ function cuts(view: View): Trouble[] {
 
 /** Links that lose frames now, and those that did a short time ago and are used again. */
 function losses(view: View, alarms: readonly Alarm[]): Trouble[] {
-  const now = lossyLinks(view);
-  const keys = new Set(now.map((it) => it.key));
-  const past = alarms.filter((it) => recent(view, it)).flatMap((it) => ofAlarm(it) ?? []);
-  const again = new Map(past.filter((it) => view.links.has(portName(it.src)) && !keys.has(linkKey(it))).map((it) => [linkKey(it), it]));
+  const past = new Set(alarms.filter((it) => recent(view, it)).flatMap((it) => ofAlarm(it) ?? []).map(linkKey));
+  const again = mapLinks(view).filter((it) => past.has(it.key) && !it.failed && lossy(it.directed).length === 0);
   return [
-    ...now.map(({ key, directed }): Trouble => ({ severity: "warning", text: lossText(view, directed), target: linkTarget(key) })),
-    ...[...again].map(([key, it]): Trouble => ({ severity: "note", text: `Link ${pairName(view, it)} lost frames and is used again`, target: linkTarget(key) })),
+    ...lossyLinks(view).map(({ key, directed }): Trouble => ({ severity: "warning", text: lossText(view, directed), target: linkTarget(key) })),
+    ...again.map(({ key, directed }): Trouble => ({ severity: "note", text: `Link ${pairName(view, directed[0] as Link)} lost frames and is used again`, target: linkTarget(key) })),
   ];
 }
 

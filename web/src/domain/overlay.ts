@@ -40,7 +40,9 @@ function findLinks(view: View): MapLink[] {
   for (const link of view.links.values()) add(link);
   const up = new Set(found.keys());
   for (const link of view.failed.values()) add(link);
-  return [...found].map(([key, links]) => {
+  return [...found].map(([key, either]) => {
+    // A link has one name, whichever direction was found first.
+    const links = either.sort((a, b) => (portName(a.src) < portName(b.src) ? -1 : 1));
     const [first] = links as [Link, ...Link[]];
     const loads = links.map(load).filter((it) => it !== null);
     const ends = [first.src.dpid, first.dst.dpid].sort() as [string, string];
