@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPair};
+use smallvec::SmallVec;
 
 use super::ecmp::{EcmpGroups, GroupKey};
 use super::next_hop::{Entry, NextHop, RouteKey};
@@ -71,13 +72,19 @@ impl Routing {
         frame: &[u8],
     ) {
         let Some(RouteKey { dpid, .. }) = keys.first() else { return };
-        if keys.iter().all(|key| self.routes.is_written(*key)) {
+        let known = keys.iter().map(|key| (*key, self.routes.entry(key.dst, key.dpid)));
+        let known: SmallVec<[_; 2]> = known.collect();
+        if known.iter().all(|(_, entry)| entry.as_ref().is_some_and(Entry::is_written)) {
             return cx.out.send(*dpid, Target::Pipeline, frame);
         }
         let mut commands = cx.out.blank();
         let mut hops = Hops::new();
-        for (number, key) in keys.iter().enumerate() {
-            match self.route(cx, fabric, *key, &mut commands) {
+        for (number, (key, entry)) in known.into_iter().enumerate() {
+            let more = match entry {
+                Some(entry) => Some(self.hops(key.dpid, entry.wanted, &mut commands)),
+                None => self.add(cx, fabric, key, &mut commands),
+            };
+            match more {
                 Some(more) => hops.extend(more),
                 None if number == 0 => return cx.out.discard(commands),
                 None => {}
@@ -189,8 +196,11 @@ impl Routing {
             return;
         }
         for key in std::mem::take(&mut self.lost) {
+            if self.routes.get(key.dst, key.dpid).is_some() {
+                continue;
+            }
             let mut commands = Commands::default();
-            if let Some(hops) = self.route(cx, fabric, key, &mut commands) {
+            if let Some(hops) = self.add(cx, fabric, key, &mut commands) {
                 self.submit(cx, fabric, Transaction::new(Owner::Routing, &hops, commands));
             }
         }
@@ -228,17 +238,14 @@ impl Routing {
         self.routes.take(fabric, key).is_some()
     }
 
-    /// Adds a route to `commands` unless it exists; returns the hops that it waits for. `None` if there is no path.
-    fn route(
+    /// Adds a new route to `commands`; returns the hops that it waits for. `None` if there is no path.
+    fn add(
         &mut self,
         cx: &mut Context<'_>,
         fabric: &mut Fabric,
         RouteKey { dst, dpid }: RouteKey,
         commands: &mut Commands,
     ) -> Option<Hops> {
-        if let Some(way) = self.routes.get(dst, dpid) {
-            return Some(self.hops(dpid, way, commands));
-        }
         // A route is installed whose path is not known yet.
         if cx.out.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(Hops::new());

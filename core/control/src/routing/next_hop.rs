@@ -72,8 +72,15 @@ impl NextHop {
 }
 
 impl Entry {
+    /// Whether the route is installed as it is wanted: packets may take it.
+    pub(super) fn is_written(&self) -> bool {
+        self.written == Some(self.wanted)
+    }
+
+    /// The wanted next hop, and the installed one if it is another.
     pub(super) fn next_hops(&self) -> impl Iterator<Item = NextHop> + use<> {
-        [Some(self.wanted), self.written].into_iter().flatten()
+        let wanted = self.wanted;
+        [Some(wanted), self.written.filter(|written| *written != wanted)].into_iter().flatten()
     }
 
     pub(super) fn labels(&self) -> impl Iterator<Item = Label> + use<> {

@@ -56,11 +56,6 @@ impl Routes {
         self.entry(dst, dpid).map(|entry| entry.wanted)
     }
 
-    /// Whether a route is installed as it is wanted: packets may take it.
-    pub(super) fn is_written(&self, RouteKey { dst, dpid }: RouteKey) -> bool {
-        self.entry(dst, dpid).is_some_and(|entry| entry.written == Some(entry.wanted))
-    }
-
     pub(super) fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
         let ways = self.ways(dst);
         let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
@@ -132,6 +127,9 @@ impl Routes {
         before: Option<Entry>,
         after: Option<Entry>,
     ) {
+        if before.iter().flat_map(Entry::next_hops).eq(after.iter().flat_map(Entry::next_hops)) {
+            return;
+        }
         let labels = |entry: &Option<Entry>| entry.iter().flat_map(Entry::labels).collect::<LeasedLabels>();
         let (owner, labels_before, labels_after) = (LabelOwner::Routes, labels(&before), labels(&after));
         fabric.handle_lease(LeaseChange::Labels { owner, before: &labels_before, after: &labels_after });
@@ -182,9 +180,16 @@ impl Routes {
         RouteKey { dst, dpid }: RouteKey,
         way: NextHop,
     ) {
-        if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
-            self.insert(fabric, RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
-        }
+        let Some(entry) = self.entry_mut(dst, dpid) else { return };
+        let after = Entry { written: Some(way), ..*entry };
+        let before = std::mem::replace(entry, after);
+        self.note_uses(fabric, dpid, Some(before), Some(after));
+    }
+
+    fn entry_mut(&mut self, dst: IpAddr, dpid: DatapathId) -> Option<&mut Entry> {
+        let place = *self.to.get(&dst)?;
+        let at = find(&self.places, place, dpid)?;
+        self.places.get_mut(place as usize)?.get_mut(at).map(|(_, entry)| entry)
     }
 
     /// The labels of all routes, as often as they are in one.
