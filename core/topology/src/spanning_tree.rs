@@ -9,7 +9,8 @@ use crate::{EdgeIndex, Graph, NodeIndex};
 /// The ports of links on which broadcast is forwarded without loops.
 ///
 /// Breadth first from the lowest datapath id, links in the order of their ports; in a network of several parts, a tree
-/// in each. A link counts only when both its directions are known.
+/// in each. A link counts only when both its directions are known. Links that are degraded in either direction are taken
+/// only where no other leads on: as few as possible.
 ///
 /// # Arguments
 /// * `graph`: the network.
@@ -45,16 +46,32 @@ pub fn spanning_tree(graph: &Graph) -> BTreeSet<SwitchPort> {
 }
 
 fn grow(graph: &Graph, root: NodeIndex, reached: &mut [bool], ports: &mut BTreeSet<SwitchPort>) {
-    let both_ways = |edge: &EdgeIndex| graph.reverse(*edge).is_some();
-    let mut queue = VecDeque::from([root]);
-    while let Some(node) = queue.pop_front() {
-        for edge in graph.out_edges(node).filter(both_ways) {
-            let head = graph.head(edge);
-            if !std::mem::replace(&mut reached[head.index()], true) {
-                let link = graph.link(edge);
-                ports.extend([link.src, link.dst]);
-                queue.push_back(head);
+    let (mut queue, mut degraded) = (VecDeque::from([root]), VecDeque::new());
+    let mut take = |edge, queue: &mut VecDeque<_>| {
+        let head = graph.head(edge);
+        if !std::mem::replace(&mut reached[head.index()], true) {
+            let link = graph.link(edge);
+            ports.extend([link.src, link.dst]);
+            queue.push_back(head);
+        }
+    };
+    loop {
+        while let Some(node) = queue.pop_front() {
+            for edge in graph.out_edges(node) {
+                match is_clean(graph, edge) {
+                    Some(true) => take(edge, &mut queue),
+                    Some(false) => degraded.push_back(edge),
+                    None => {}
+                }
             }
         }
+        let Some(edge) = degraded.pop_front() else { return };
+        take(edge, &mut queue);
     }
+}
+
+/// Whether both directions of a link work; `None` if only one is known.
+fn is_clean(graph: &Graph, edge: EdgeIndex) -> Option<bool> {
+    let both = [edge, graph.reverse(edge)?];
+    Some(both.iter().all(|edge| graph.state(*edge).degradation.is_none()))
 }

@@ -81,6 +81,8 @@ impl Dispatch<'_> {
             self.follow_routes(RoutingChange::Graph);
         }
         if has_degraded {
+            self.brain.broadcast.handle_change();
+            self.brain.fabric.handle_change(&mut context!(self), FabricChange::Links);
             self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Degraded);
         }
     }

@@ -68,7 +68,7 @@ pub(crate) enum FabricChange<'a> {
     SwitchUp(&'a SwitchPorts),
     /// A switch has left and may lose its rules.
     SwitchDown(DatapathId),
-    /// Links were added or removed: labels with broken paths are withdrawn.
+    /// Links were added, removed, degraded or taken back: labels with broken paths are withdrawn.
     Links,
     /// All links of an earlier controller's network are heard: its bypasses are kept if they match.
     Settled,

@@ -36,7 +36,7 @@ impl BroadcastTree {
         }
     }
 
-    /// Links or host ports have changed.
+    /// Links or host ports have changed, or links are degraded or work again.
     pub(crate) fn handle_change(&mut self) {
         self.stale = true;
     }

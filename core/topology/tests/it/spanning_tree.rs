@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use braid_topology::{Graph, Link, spanning_tree};
+use braid_topology::{Degradation, Graph, Link, LinkState, spanning_tree};
 use braid_types::{DatapathId, SwitchPort};
 use proptest::prelude::*;
 
-use crate::network::{end, link, links};
+use crate::network::{end, link, links, state};
 
 /// The switches that a frame from `from` reaches over links of which both ends may forward, and how often each.
 fn flood(links: &[Link], tree: &BTreeSet<SwitchPort>, from: DatapathId) -> Vec<DatapathId> {
@@ -45,8 +45,37 @@ fn networks() -> impl Strategy<Value = Vec<Link>> {
     })
 }
 
+/// A graph in which links are degraded in the direction from the first end.
+fn graph_with(links: &[Link], degraded: &BTreeSet<SwitchPort>) -> Graph {
+    let degradation = |link: &Link| {
+        if degraded.contains(&link.src) { Degradation::of_loss(0.1) } else { Degradation::NONE }
+    };
+    let states = links.iter().map(|link| (*link, LinkState { degradation: degradation(link), ..state() }));
+    Graph::new(0, [], states)
+}
+
+/// The number of parts into which switches fall over these links.
+fn parts(switches: &BTreeSet<DatapathId>, links: &[Link]) -> usize {
+    let firsts = switches.iter().filter(|dpid| reachable(links, **dpid).first() == Some(*dpid));
+    firsts.count()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn as_few_degraded_links_as_possible_carry_broadcast(links in networks(), odd in 1..4_usize) {
+        let degraded: BTreeSet<_> = links.iter().step_by(2 * odd).map(|link| link.src).collect();
+        let tree = spanning_tree(&graph_with(&links, &degraded));
+        let is_degraded = |link: &Link| degraded.contains(&link.src) || degraded.contains(&link.dst);
+        let clean: Vec<_> = links.iter().filter(|link| !is_degraded(link)).copied().collect();
+        let switches: BTreeSet<_> = links.iter().map(|link| link.src.dpid).collect();
+        let used = links.iter().filter(|link| is_degraded(link) && tree.contains(&link.src)).count() / 2;
+        prop_assert_eq!(used, parts(&switches, &clean) - parts(&switches, &links));
+        for dpid in &switches {
+            prop_assert_eq!(flood(&links, &tree, *dpid), reachable(&links, *dpid));
+        }
+    }
 
     #[test]
     fn broadcast_reaches_every_switch_exactly_once(links in networks()) {

@@ -7,7 +7,7 @@ use braid_packet::TcpFlags;
 use braid_types::{PortNo, SwitchPort};
 
 use super::mptcp::{THREE_WAYS, add, open, ways};
-use super::network::{Network, dpid, ip, port, tuple};
+use super::network::{Network, dpid, ip, mac, port, tuple};
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::port_counters::PortCounters;
@@ -136,6 +136,38 @@ fn where_all_paths_are_lossy_the_least_lossy_one_is_used() {
     lossy.run(Duration::from_secs(8));
     assert_eq!(lossy.alarms().len(), 3);
     assert_eq!(ways(&mut lossy.network, stream), [[1, 2, 9]; 2]);
+}
+
+#[test]
+fn broadcast_avoids_a_lossy_link_while_another_leads_there() {
+    let mut lossy = Lossy::start(&THREE_WAYS);
+    let mut frame = vec![0xff; 6];
+    frame.extend(mac(1).octets());
+    frame.extend([0x88, 0xb5, 1, 2, 3, 4]);
+    lossy.network.send(1, &frame);
+    assert_eq!(lossy.network.way_to(9), [1, 9]);
+    lossy.lose(9, 1, 0.05);
+    lossy.run(Duration::from_secs(8));
+    lossy.network.send(1, &frame);
+    assert_eq!(lossy.network.way_to(9), [1, 2, 9]);
+    lossy.lose(2, 9, 0.05);
+    lossy.lose(3, 4, 0.05);
+    lossy.run(Duration::from_secs(8));
+    lossy.network.send(1, &frame);
+    assert_eq!(lossy.network.way_to(9), [1, 9], "one lossy link is as good as another");
+}
+
+#[test]
+fn bypasses_avoid_a_lossy_link_while_another_leads_there() {
+    let mut lossy = Lossy::start(&THREE_WAYS);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut lossy.network, stream);
+    assert_eq!(ways(&mut lossy.network, stream)[0], [1, 9]);
+    lossy.lose(1, 2, 0.05);
+    lossy.run(Duration::from_secs(8));
+    lossy.network.kill();
+    lossy.network.unplug(1, 9);
+    assert_eq!(ways(&mut lossy.network, stream)[0], [1, 3, 4, 9]);
 }
 
 #[test]
