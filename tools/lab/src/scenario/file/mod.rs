@@ -1,0 +1,98 @@
+//! Serde types of the scenario file, with the location of every value, unchecked.
+
+mod event;
+mod link;
+mod topology;
+mod traffic;
+mod variant;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::amounts::ByteCount;
+use super::spanned::Spanned;
+use super::{Aggregate, Metric, Mode, Packets, Tool};
+
+pub(super) use event::{Act, Event};
+pub(super) use link::{DirectionParameters, Link};
+pub(super) use topology::{Endpoint, Generate, Host, Interface, Mptcp, Switch, Topology, Tunnel};
+pub(super) use traffic::{Assign, Background, Direction, OneOrManyStreams, Traffic};
+pub(super) use variant::Variant;
+
+/// A scenario.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    /// The name of the scenario, and of its lab unless --name says otherwise.
+    pub scenario: Spanned<String>,
+    /// What is shown.
+    #[serde(default)]
+    pub description: String,
+    /// Whether all OpenFlow connections are TLS.
+    #[serde(default)]
+    pub tls: bool,
+    /// The number of controllers; several are a cluster.
+    pub controllers: Option<Spanned<u8>>,
+    /// The testbed.
+    pub topology: Topology,
+    /// What is measured; none for a lab that is only deployed.
+    pub traffic: Option<Traffic>,
+    /// Ways to run the scenario that are compared. The lab is built anew for each.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
+    /// Changes of links and controllers during every transfer.
+    #[serde(default)]
+    pub events: Vec<Spanned<Event>>,
+    /// Captured packets of hosts.
+    #[serde(default)]
+    pub captures: Vec<Spanned<Capture>>,
+    /// What has to hold.
+    #[serde(default)]
+    pub expect: Vec<Spanned<Expect>>,
+}
+
+/// A capture of a host's packets.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Capture {
+    /// The host, on all of its interfaces.
+    pub host: Spanned<String>,
+    /// Which packets: those that set MPTCP up, or the headers of all.
+    pub packets: Packets,
+}
+
+/// A value that has to keep a limit.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expect {
+    /// In words, for the report.
+    pub name: Spanned<String>,
+    /// What is measured.
+    pub value: Spanned<Metric>,
+    /// Only rows of this mode.
+    pub mode: Option<Spanned<Mode>>,
+    /// Only rows of this tool.
+    pub tool: Option<Spanned<Tool>>,
+    /// Only rows of this length.
+    pub bytes: Option<Spanned<ByteCount>>,
+    /// Only rows of this variant.
+    pub variant: Option<Spanned<String>>,
+    /// Only rows in which this host sends.
+    pub from: Option<Spanned<String>>,
+    /// The name of a variant: the value is divided by the same value there.
+    pub relative_to: Option<Spanned<String>>,
+    /// The value is divided by that of this mode.
+    pub relative_to_mode: Option<Spanned<Mode>>,
+    /// The name of a host: the value is divided by that of the direction in which this host sends.
+    pub relative_to_from: Option<Spanned<String>>,
+    /// The value depends on what else runs on the machine: it is printed, and decides no exit code.
+    #[serde(default)]
+    pub needs_quiet_machine: bool,
+    /// Whether every setting must keep the limit, or one.
+    #[serde(default)]
+    pub of: Aggregate,
+    /// The least value; this or `at_most`.
+    pub at_least: Option<f64>,
+    /// The greatest value.
+    pub at_most: Option<f64>,
+}
