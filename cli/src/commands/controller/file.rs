@@ -8,7 +8,8 @@ use anyhow::Context;
 use braid_controller::{Config, Reload, Reloaded};
 use clap::CommandFactory;
 
-use super::controller::{self, Command, Run};
+use super::options::Run;
+use super::{Command, configuration};
 use crate::config_file::{self, Setting};
 use crate::exit::{Code, ExitWith, error};
 use crate::{Cli, output};
@@ -18,7 +19,7 @@ const POLICY: &str = "policy";
 /// Checks a file and those that it names.
 pub(super) fn check(file: &Path) -> anyhow::Result<()> {
     let line = ["braid", "controller", "run", "--config"].map(OsString::from);
-    let config = configuration(line.into_iter().chain([file.into()]).collect())?;
+    let config = configuration_of(line.into_iter().chain([file.into()]).collect())?;
     let switches = match config.openflow {
         braid_controller::Listen::Address(address) => address.to_string(),
         braid_controller::Listen::Inherited(_) => "an inherited socket".to_owned(),
@@ -28,10 +29,10 @@ pub(super) fn check(file: &Path) -> anyhow::Result<()> {
 }
 
 /// The configuration that a command line of `braid controller run` says.
-pub(super) fn configuration(arguments: Vec<OsString>) -> anyhow::Result<Config> {
+pub(in crate::commands) fn configuration_of(arguments: Vec<OsString>) -> anyhow::Result<Config> {
     let cli = crate::parse(arguments).map_err(|refusal| error(refusal.code(), refusal))?;
     let run = run_of(cli).context("the command line does not run a controller")?;
-    let config = controller::configuration(run)?;
+    let config = configuration::of(run)?;
     config.check().exit_with(Code::Usage)?;
     Ok(config)
 }
@@ -59,7 +60,7 @@ impl ReloadedFile {
 
 impl Reload for ReloadedFile {
     fn reload(&mut self) -> Result<Reloaded, String> {
-        let config = configuration(without_descriptors(std::env::args_os()));
+        let config = configuration_of(without_descriptors(std::env::args_os()));
         let config = config.map_err(|error| format!("{error:#}"))?;
         let now = settings(&self.file).map_err(|error| error.to_string())?;
         Ok(Reloaded { policy: config.policy, at_next_start: changed(&self.in_use, &now) })

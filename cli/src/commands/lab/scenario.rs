@@ -9,7 +9,7 @@ use braid_lab::scenario::{FromNetwork, HostsAt, Variant};
 use braid_lab::{LabError, Scenario};
 
 use super::exit as lab_exit;
-use crate::commands::controller_file;
+use crate::commands::controller;
 use crate::exit::{Code, ExitWith, error};
 use crate::topology::source::{self, Content, LinkArgs, Source};
 
@@ -85,7 +85,7 @@ fn check_controller(variant: &Variant, place: &str) -> anyhow::Result<()> {
 
 fn configuration(options: impl Iterator<Item = OsString>) -> anyhow::Result<()> {
     let command = ["braid", "controller", "run"].map(OsString::from);
-    controller_file::configuration(command.into_iter().chain(options).collect()).map(drop)
+    controller::configuration_of(command.into_iter().chain(options).collect()).map(drop)
 }
 
 /// What is wrong, and what was perhaps meant, without how the command is used.
