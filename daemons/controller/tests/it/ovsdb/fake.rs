@@ -30,12 +30,17 @@ impl FakeDatabase {
     /// The next connection, which has been told the content: two bridges with a port each, of which only the first has a
     /// controller and works as it should.
     pub(super) fn accept(&self, openflow_port: u16) -> Session {
-        let (stream, _) = self.0.accept().expect("a controller");
-        stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
-        let mut session = Session { stream, heard: Vec::new() };
+        let mut session = self.accept_silently();
         let monitor = session.request("monitor");
         session.say(&json!({ "id": monitor["id"], "error": null, "result": content(openflow_port) }));
         session
+    }
+
+    /// The next connection, which is told nothing.
+    pub(super) fn accept_silently(&self) -> Session {
+        let (stream, _) = self.0.accept().expect("a controller");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
+        Session { stream, heard: Vec::new() }
     }
 }
 
@@ -59,17 +64,23 @@ impl Session {
     }
 
     pub(super) fn next(&mut self) -> Value {
+        self.next_or_end().expect("the controller closed the connection")
+    }
+
+    /// The next message; `None` if the controller closes the connection.
+    pub(super) fn next_or_end(&mut self) -> Option<Value> {
         let mut room = [0; 4_096];
         loop {
             let mut values = serde_json::Deserializer::from_slice(&self.heard).into_iter::<Value>();
             if let Some(Ok(value)) = values.next() {
                 let used = values.byte_offset();
                 self.heard.drain(..used);
-                return value;
+                return Some(value);
             }
-            let read = self.stream.read(&mut room).expect("a message");
-            assert!(read > 0, "the controller closed the connection");
-            self.heard.extend_from_slice(&room[..read]);
+            match self.stream.read(&mut room).expect("a message or an end") {
+                0 => return None,
+                read => self.heard.extend_from_slice(&room[..read]),
+            }
         }
     }
 }

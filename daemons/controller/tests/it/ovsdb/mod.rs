@@ -68,6 +68,19 @@ fn what_is_wanted_is_asked_for_once_a_connection() {
 }
 
 #[test]
+fn a_database_that_says_nothing_is_asked_and_then_left() {
+    let database = FakeDatabase::listen();
+    let network = Network::start_as(config_of(&database.address()));
+    let mut session = database.accept_silently();
+    session.request("monitor");
+    session.request("echo");
+    assert_eq!(session.next_or_end(), None, "it did not answer that either");
+    // The network is served meanwhile, and the next connection is as good as the first.
+    let port = network.controller.openflow.port();
+    assert_eq!(updates(&mut database.accept(port)).len(), 2);
+}
+
+#[test]
 fn a_server_of_open_vswitch_is_set_up_over_a_socket_and_over_tls() {
     let pki = Pki::new();
     let Some(server) = Server::start(&pki.issue("database")) else { return };
