@@ -6,7 +6,7 @@ use braid_topology::LinkState;
 use braid_types::Time;
 
 use super::step::Step;
-use crate::measurement::LinkReading;
+use crate::measurement::DelayReading;
 
 /// From this share of its capacity on a link may lose frames,
 const FULL_SHARE: f64 = 0.9;
@@ -26,10 +26,10 @@ pub(super) struct Congestion {
 
 impl Congestion {
     /// Whether frames may have been lost in this step because the link was full.
-    pub(super) fn note(&mut self, step: &Step, state: LinkState, reading: &LinkReading) -> bool {
+    pub(super) fn note(&mut self, step: &Step, state: LinkState, delay: Option<DelayReading>) -> bool {
         let load = step.bytes * 8.0 / step.time.as_secs_f64();
         let is_full = state.capacity.0 > 0 && load >= FULL_SHARE * state.capacity.as_f64();
-        let delays = reading.delay.map(|delay| (self.least(step.at, delay.base), delay.latest));
+        let delays = delay.map(|delay| (self.least(step.at, delay.base), delay.latest));
         is_full
             || delays.is_some_and(|(least, latest)| {
                 latest.saturating_sub(least) >= QUEUE_DELAY.max(least / QUEUE_SHARE)

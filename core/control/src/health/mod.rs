@@ -131,12 +131,16 @@ impl Health {
     /// Takes the next step of a link, if both its ends are known at a later moment than before.
     fn compare(&mut self, cx: &mut Context<'_>, measurement: &Measurement, link: Link) {
         let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
-        let reading = measurement.of(&link);
-        let delay = reading.delay.map(|delay| delay.base).unwrap_or_default();
         let health = self.links.entry(link).or_default();
-        let Some(step) = health.comparison.step(src, dst, delay) else { return };
+        // Of the counters of both ends, which come one after the other, the first lead no further.
+        if !health.comparison.may_go_on(src, dst) {
+            return;
+        }
+        let delay = measurement.delay(&link);
+        let base = delay.map(|delay| delay.base).unwrap_or_default();
+        let Some(step) = health.comparison.step(src, dst, base) else { return };
         let state = cx.topology.state_at(link.src).unwrap_or_default();
-        let is_congested = health.congestion.note(&step, state, &reading);
+        let is_congested = health.congestion.note(&step, state, delay);
         match health.note(step, &cx.settings.health, is_congested) {
             None => {}
             Some(Change::Suspicious) => self.suspect(cx.now, link),

@@ -69,6 +69,14 @@ struct Point {
 }
 
 impl Comparison {
+    /// Whether both ends were read so much later than at the last step that there is another one, whatever the delay.
+    pub(super) fn may_go_on(&self, src: &PortReadings, dst: &PortReadings) -> bool {
+        let Some((sent, received)) = src.last().zip(dst.last()) else { return false };
+        self.0.is_none_or(|old| {
+            old.restarts != [src.restarts(), dst.restarts()] || sent.at.min(received.at) >= old.at + MIN_STEP
+        })
+    }
+
     /// The step to the latest moment at which both ends are known, if there is one since the last call. `delay` is the
     /// link's.
     ///

@@ -25,8 +25,10 @@ use crate::port_counters::PortCounters;
 use crate::settings::Settings;
 use capacity::{CapacityReading, Trains};
 use counts::{LoadReading, PortMeter, Totals};
-use delay::{DelayMeter, DelayReading, OneWayDelay, RoundTrips};
+use delay::{DelayMeter, OneWayDelay, RoundTrips};
 use loss::{Lag, LossReading, loss};
+
+pub(crate) use delay::DelayReading;
 
 /// How long a switch has to answer before it is asked again.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -220,6 +222,17 @@ impl Measurement {
             dropped: sent.dropped_out.saturating_add(received.dropped_in),
             errors: sent.errors.saturating_add(received.errors),
         }
+    }
+
+    /// The delay of a link, if it is known.
+    pub(crate) fn delay(&self, link: &Link) -> Option<DelayReading> {
+        self.links.get(link)?.delay.reading()
+    }
+
+    /// The load of a link; none while it is not known.
+    pub(crate) fn load(&self, link: &Link) -> BitsPerSec {
+        let reading = self.ports.get(&link.src).and_then(PortMeter::load);
+        reading.map(|reading| reading.load).unwrap_or_default()
     }
 
     /// Half a round trip of a frame; of an echo while no frame has returned.

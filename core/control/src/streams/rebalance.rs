@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_steering::{Stream, StreamId, Transfers};
-use braid_topology::Link;
+use braid_topology::{Link, LinkState};
 use braid_types::{BitsPerSec, SwitchPort, Time};
 
 use super::migration::shared;
@@ -78,7 +78,7 @@ impl Streams {
             return;
         }
         self.rebalance.forget(deps.cx.now, hold_down);
-        let full = self.full_links(deps);
+        let full = Self::full_links(deps);
         self.rebalance.full.retain(|port, _| full.iter().any(|link| link.src == *port));
         let may_move = self.rebalance.may_move(deps.cx.now, moves_per_minute);
         for link in full {
@@ -94,13 +94,17 @@ impl Streams {
         }
     }
 
-    fn full_links(&self, deps: &StreamDeps<'_>) -> Vec<Link> {
-        let is_full = |link: &Link| {
-            let (capacity, load) = (self.capacity(deps, link), self.load(deps, link));
-            capacity.0 > 0
-                && load.as_f64() >= deps.cx.settings.rebalancing.full_utilization * capacity.as_f64()
+    /// Full links, while there are streams to move off them.
+    fn full_links(deps: &StreamDeps<'_>) -> Vec<Link> {
+        if deps.transfers.is_empty() {
+            return Vec::new();
+        }
+        let least = deps.cx.settings.rebalancing.full_utilization;
+        let is_full = |(link, state): &(Link, LinkState)| {
+            let (capacity, load) = (state.capacity, deps.measurement.load(link));
+            capacity.0 > 0 && load.as_f64() >= least * capacity.as_f64()
         };
-        deps.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
+        deps.cx.topology.links().filter(is_full).map(|(link, _)| link).collect()
     }
 
     /// The best stream to move off a full link.
@@ -143,7 +147,7 @@ impl Streams {
                 && shared(deps.transfers, stream, path) <= most
                 && !self.rebalance.has_just_moved_to(path, deps.cx.now)
         });
-        let rooms = paths.map(|path| (self.room(deps, path, is_reverse), path));
+        let rooms = paths.map(|path| (room(deps, path, is_reverse), path));
         // Of equal paths the first, which is the shortest.
         let (room, path) = rooms.reduce(|best, it| if it.0 > best.0 { it } else { best })?;
         let least = rate.as_f64() * deps.cx.settings.rebalancing.min_headroom;
@@ -152,28 +156,24 @@ impl Streams {
 
     fn move_off(&mut self, deps: &mut StreamDeps<'_>, link: &Link, candidate: Candidate) {
         let Candidate { id, rate, path, room } = candidate;
-        let (load, capacity) = (self.load(deps, link), self.capacity(deps, link));
+        let (load, capacity) = (deps.measurement.load(link), capacity(deps, link));
         deps.cx.out.notice(Notice::StreamRebalanced { id, link: link.src, load, capacity, rate, room });
         self.move_stream(deps, id, &path);
         self.rebalance.moves.push_back(Move { at: deps.cx.now, stream: id, path });
     }
+}
 
-    /// The spare capacity of a path's narrowest link.
-    fn room(&self, deps: &StreamDeps<'_>, path: &Path, is_reverse: bool) -> BitsPerSec {
-        let spare = |link: &Link| {
-            let link = if is_reverse { link.reversed() } else { *link };
-            BitsPerSec(self.capacity(deps, &link).0.saturating_sub(self.load(deps, &link).0))
-        };
-        path.links().iter().map(spare).min().unwrap_or_default()
-    }
+/// The spare capacity of a path's narrowest link.
+fn room(deps: &StreamDeps<'_>, path: &Path, is_reverse: bool) -> BitsPerSec {
+    let spare = |link: &Link| {
+        let link = if is_reverse { link.reversed() } else { *link };
+        BitsPerSec(capacity(deps, &link).0.saturating_sub(deps.measurement.load(&link).0))
+    };
+    path.links().iter().map(spare).min().unwrap_or_default()
+}
 
-    fn capacity(&self, deps: &StreamDeps<'_>, link: &Link) -> BitsPerSec {
-        deps.cx.topology.state_at(link.src).unwrap_or_default().capacity
-    }
-
-    fn load(&self, deps: &StreamDeps<'_>, link: &Link) -> BitsPerSec {
-        deps.measurement.of(link).load.map(|reading| reading.load).unwrap_or_default()
-    }
+fn capacity(deps: &StreamDeps<'_>, link: &Link) -> BitsPerSec {
+    deps.cx.topology.state_at(link.src).unwrap_or_default().capacity
 }
 
 /// The bytes that each stream over a link has carried in the link's direction.
