@@ -28,6 +28,14 @@ def start(program, log):
     return controller, json.loads(line)
 
 
+def stop(controller):
+    controller.terminate()
+    try:
+        controller.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        controller.kill()
+
+
 def load(args, controller, addresses):
     command = [
         args.braid, "openflow", "load", "discovery", "--judge", "--topology", args.topology,
@@ -53,11 +61,7 @@ def main():
             code = load(args, controller, addresses)
             print(f"discovery.py: {time.monotonic() - began:.0f} s, exit code {code}", file=sys.stderr)
         finally:
-            controller.terminate()
-            try:
-                controller.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                controller.kill()
+            stop(controller)
     return code
 
 
