@@ -16,14 +16,16 @@ pub(super) fn bypass_path(graph: &Graph, link: &Link) -> Option<Path> {
         ![found.src, found.dst].iter().any(|end| [link.src, link.dst].contains(end))
     };
     let is_clean = |edge: EdgeIndex| graph.state(edge).degradation.is_none();
-    let ends = (graph.node(link.src.dpid)?, graph.node(link.dst.dpid)?);
-    let clean = shortest(graph, ends, |edge| is_other(edge) && is_clean(edge));
-    clean.or_else(|| shortest(graph, ends, is_other))
+    let [start, goal] = [graph.node(link.src.dpid)?, graph.node(link.dst.dpid)?];
+    let clean = shortest(graph, start, goal, |edge| is_other(edge) && is_clean(edge));
+    clean.or_else(|| shortest(graph, start, goal, is_other))
 }
 
+/// The shortest path over usable links; of several, the first in the order of ports.
 fn shortest(
     graph: &Graph,
-    (start, goal): (NodeIndex, NodeIndex),
+    start: NodeIndex,
+    goal: NodeIndex,
     is_usable: impl Fn(EdgeIndex) -> bool,
 ) -> Option<Path> {
     let mut distances: FxHashMap<NodeIndex, u32> = FxHashMap::from_iter([(goal, 0)]);

@@ -45,7 +45,11 @@ pub(in crate::scenario) struct Link {
 
 impl Link {
     /// A link with the same properties in both directions.
-    pub(in crate::scenario) fn like(between: Vec<Spanned<String>>, direction: &DirectionParameters, at: Location) -> Self {
+    pub(in crate::scenario) fn like(
+        between: Vec<Spanned<String>>,
+        direction: &DirectionParameters,
+        at: Location,
+    ) -> Self {
         let none = Spanned { value: BitsPerSec(1), referenced: at, defined: at };
         Self {
             between,
