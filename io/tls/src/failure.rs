@@ -52,7 +52,7 @@ impl Role {
 /// Whether TLS itself has failed: one end does not trust the other, or does not speak TLS.
 #[must_use]
 pub fn is_tls_failure(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Error>())
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).is_some()
 }
 
 /// The reason for which the connection with `peer` failed, and the remedy.

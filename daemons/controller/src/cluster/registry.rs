@@ -104,11 +104,8 @@ impl Registry {
                 }
                 continue;
             };
-            if name == self.local.hello.member.as_str() {
-                own = Some(record)
-            } else {
-                others.push((name, record))
-            }
+            let is_own = name == self.local.hello.member.as_str();
+            if is_own { own = Some(record) } else { others.push((name, record)) }
         }
         let others: Vec<_> = others.into_iter().map(|(name, it)| (MemberId::new(name), it)).collect();
         self.check_names(&others)?;

@@ -15,6 +15,8 @@ const MAX_WAITING: usize = 4;
 const MAX_CHANGES: usize = 256;
 /// Pause between two takes; a change that a crash loses is at most so old.
 const INTERVAL: Duration = Duration::from_millis(20);
+/// The same while there are more changes than that.
+const BUSY_INTERVAL: Duration = Duration::from_millis(2);
 /// A leader learns its network in this time. Before, a standby knows more from the leader before.
 const START_TIME: Duration = Duration::from_secs(3);
 
@@ -51,7 +53,11 @@ impl Feed {
         Self { updates, publication, state: State::Follows, epoch: 0, is_whole: false, unsent: None }
     }
 
+    /// This member leads, perhaps in one more term.
     pub(in crate::cluster) fn lead(&mut self, now: Time) {
+        if self.state != State::Follows {
+            return;
+        }
         self.state = State::Leads { from: now + START_TIME };
         (self.epoch, self.is_whole) = (self.epoch + 1, false);
     }
@@ -75,20 +81,23 @@ impl Feed {
             State::Publishes { next } if now < next => return Some(next),
             State::Publishes { .. } => {}
         }
-        self.pass_on(engine, now);
-        let next = now + INTERVAL;
+        let has_more = self.pass_on(engine, now);
+        let next = now + if has_more { BUSY_INTERVAL } else { INTERVAL };
         self.state = State::Publishes { next };
         Some(next)
     }
 
-    fn pass_on(&mut self, engine: &Shared, now: Time) {
-        let Some(update) = self.unsent.take().or_else(|| self.take(engine, now)) else { return };
+    /// Passes on some changes; whether there may be more.
+    fn pass_on(&mut self, engine: &Shared, now: Time) -> bool {
+        let Some(update) = self.unsent.take().or_else(|| self.take(engine, now)) else { return false };
+        let has_more = !update.is_whole;
         let is_whole = self.is_whole || update.is_whole;
         match self.updates.try_send(update) {
             Ok(()) => self.is_whole = is_whole,
             Err(TrySendError::Full(update)) => self.unsent = Some(update),
             Err(TrySendError::Disconnected(_)) => {}
         }
+        has_more
     }
 
     fn take(&self, engine: &Shared, now: Time) -> Option<Update> {

@@ -99,8 +99,13 @@ impl Following {
         lock(&self.0.leader).clone()
     }
 
+    /// Whether nobody but the thread that follows has this.
+    fn is_over(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     fn keep(&self, local: &Local, refusals: &Refusals) {
-        loop {
+        while !self.is_over() {
             let Some(leader) = self.leader() else {
                 thread::sleep(RETRY);
                 continue;
@@ -132,8 +137,14 @@ impl Following {
                 return RETRY;
             }
         }
-        if let Err(why) = self.copy_all(leader, &mut lines) {
-            debug!(member = %leader.member, %why, "the leader is followed no more");
+        match self.copy_all(leader, &mut lines) {
+            Err(why) if why.kind() == io::ErrorKind::QuotaExceeded => {
+                warn!(member = %leader.member, %why, "this standby follows the leader without its facts");
+                self.copy().problem = Some(why.to_string());
+                return RETRY_UNREADABLE;
+            }
+            Err(why) => debug!(member = %leader.member, %why, "the leader is followed no more"),
+            Ok(()) => {}
         }
         RETRY
     }
@@ -141,7 +152,7 @@ impl Following {
     /// Takes the snapshot, which replaces earlier facts once it is complete, and then changes.
     fn copy_all(&self, leader: &Leading, lines: &mut Lines) -> io::Result<()> {
         let mut snapshot = Some(BTreeMap::new());
-        while self.leader().as_ref() == Some(leader) {
+        while self.leader().as_ref() == Some(leader) && !self.is_over() {
             let batch: Batch = serde_json::from_value(lines.next(SILENCE)?)?;
             let (number, more) = (batch.number, batch.more);
             let changes: Vec<_> = batch.into_changes().collect();
@@ -175,7 +186,8 @@ fn apply(facts: &mut BTreeMap<FactKey, Fact>, changes: Vec<FactChange>) -> io::R
         }
     }
     if facts.len() > MAX_FACTS {
-        return Err(io::Error::other(format!("the leader has more than {MAX_FACTS} facts")));
+        let why = format!("the leader has more than {MAX_FACTS} facts");
+        return Err(io::Error::new(io::ErrorKind::QuotaExceeded, why));
     }
     Ok(())
 }

@@ -187,10 +187,10 @@ impl Published {
             self.end();
             self.epoch = update.epoch;
         }
+        let changes: Arc<[_]> = update.changes.into_iter().filter_map(|change| self.apply(change)).collect();
         if update.is_whole && !std::mem::replace(&mut self.is_whole, true) {
             info!(facts = self.facts.len(), "standbys may follow this leader");
         }
-        let changes: Arc<[_]> = update.changes.into_iter().filter_map(|change| self.apply(change)).collect();
         if !changes.is_empty() {
             self.tell(&Encoded { changes, taken: update.taken });
         }

@@ -97,7 +97,7 @@ impl MemberTls {
                     current.credentials = credentials;
                 }
                 Err(why) => {
-                    warn!(%why, "certificates of the cluster have changed, and the old ones stay in use")
+                    warn!(%why, "certificates of the cluster have changed, and the old ones stay in use");
                 }
             }
         }
