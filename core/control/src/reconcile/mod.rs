@@ -132,7 +132,6 @@ impl Reconciliation<'_> {
             for (dpid, rule) in [forward, back] {
                 self.on.deps.cx.out.add(dpid, rule);
             }
-            self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Recalled(id));
         }
     }
 

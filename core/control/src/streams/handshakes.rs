@@ -53,18 +53,6 @@ impl Streams {
         }
     }
 
-    /// A stream of an earlier controller is known again. Subflows that have joined meanwhile may share links with it.
-    pub(super) fn review_recalled(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
-        // Without facts, streams count as siblings that are none.
-        let Some(stream) = deps.transfers.stream(id).filter(|it| it.opening != Opening::Unseen) else {
-            return;
-        };
-        let path = stream.route.as_ref().map(|route| &route.forward);
-        if is_subflow(stream.opening) && path.is_some_and(|path| shared(deps.transfers, stream, path) > 0) {
-            self.handshakes.unsettle(deps.cx.now, stream.transfer);
-        }
-    }
-
     /// Handles a subflow's SYN if it is a call-back or must wait for call-backs; returns whether it was
     /// handled.
     pub(super) fn classify_join(&mut self, deps: &mut StreamDeps<'_>, syn: Syn<'_>, token: Token) -> bool {

@@ -68,8 +68,6 @@ pub(crate) enum NetworkChange<'a> {
     LinkUp,
     /// The added links existed under an earlier controller: that is no reason to move traffic.
     Restored,
-    /// A stream of an earlier controller is known again.
-    Recalled(StreamId),
     /// A host has moved: streams of its address lead to the wrong switch.
     AddressMoved(IpAddr),
     /// The labels of these paths are withdrawn.
@@ -101,7 +99,6 @@ impl Streams {
             NetworkChange::Settled => self.place_again(deps, Replaces::Nothing),
             NetworkChange::LinkUp => self.may_spread = true,
             NetworkChange::Restored => self.may_spread = false,
-            NetworkChange::Recalled(id) => self.review_recalled(deps, id),
             NetworkChange::AddressMoved(address) => self.release_address(deps, address),
             NetworkChange::Withdrawn(paths) => self.release(deps, paths),
             NetworkChange::Degraded => self.leave_degraded(deps),
