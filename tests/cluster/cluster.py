@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed and stopped, etcd is stopped and
-wiped, others intrude.
+"""Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed and stopped, standbys begin with what
+they knew, etcd is stopped and wiped, others intrude.
 
     cluster.py [--braid PROGRAM] [--log FILE] [--trials COUNT]
 
@@ -52,7 +52,8 @@ class Member:
         return (
             [self.lab.braid, "lab", "exec", self.lab.name, "--", self.lab.braid, "controller", "run"]
             + ["--openflow", openflow, "--http", f"127.0.0.1:{port}"]
-            + ["--cluster-member", self.name, "--cluster-name", self.cluster, *self.etcd.options()]
+            + ["--cluster-member", self.name, "--cluster-name", self.cluster]
+            + [*self.etcd.options(), *self.etcd.member_options(self.name)]
         )
 
     def start(self):
@@ -93,6 +94,16 @@ class Member:
 
     def alarms(self):
         return {alarm["kind"] for alarm in self.ask("alarms")["alarms"]}
+
+    def transfers(self):
+        """Its MPTCP connections, by the ports of their subflows."""
+        transfers = self.ask("transfers")["transfers"]
+        return sorted([stream["src_port"] for stream in it["streams"]] for it in transfers if it["kind"] == "mptcp")
+
+    def followers(self):
+        """The standbys that have what it knows."""
+        members = self.ask("cluster", "status")["members"]
+        return [it["name"] for it in members if (it["following"] or {}).get("lag_us") is not None]
 
     def term(self):
         return self.ask("cluster", "status")["newest_term"]
@@ -245,6 +256,39 @@ class Check:
         self.keeps_promises("the leader was killed")
         leader.start()
 
+    def recall(self):
+        """The next leader knows from the start which hosts there are and which subflows are of one connection."""
+        self.lab.inside("beta", "python3", str(HERE / "mptcp.py"), "serve", "10.0.0.2")
+        time.sleep(1)
+        client = self.lab.inside("alpha", "python3", str(HERE / "mptcp.py"), "hold", "10.0.0.2", "3")
+        self.expect("MPTCP connections are open", client.stdout.readline() == "open\n")
+        leader = self.settle()
+        standbys = sorted(set(MEMBERS) - {leader.name})
+        wait_until("standbys have what the leader knows", lambda: leader.followers() == standbys)
+        before = leader.transfers()
+        self.expect("each connection is one transfer", len(before) == 3)
+        standby = self.standby()
+        self.do("the leader is killed", lambda: kill(leader))
+        asked = [standby.assign()]
+        while asked[-1]["status"] == 503 and len(asked) < 100:
+            asked.append(standby.assign())
+        self.expect("hosts are known at once", asked[-1]["status"] == 201)
+        new = self.settle()
+        self.expect("connections of the same hosts are not merged", new.transfers() == before)
+        made = asked[-1]["answer"]["assignment"]["id"]
+        release = lambda: standby.api("DELETE", f"assignments/{made}", {"owner": "check"})
+        self.expect("the assignment is released", self.insist(release)["status"] == 200)
+        leader.start()
+        client.kill()
+
+    def refuse_a_stranger(self):
+        """Somebody without a certificate is no member, and the member says so."""
+        leader = self.settle()
+        status = leader.ask("cluster", "status")
+        host, port = next(it["address"] for it in status["members"] if it["name"] == leader.name).rsplit(":", 1)
+        self.lab.ovs("python3", "-c", STRANGER, host, port)
+        wait_until("a stranger is an alarm", lambda: "foreign_member" in leader.alarms())
+
     def insist(self, ask):
         """Asks again as long as it may work later: leaders may change on a busy machine."""
         end = time.monotonic() + 20
@@ -313,6 +357,16 @@ class Check:
         return leader
 
 
+# Greets as a member does, without TLS.
+STRANGER = """
+import socket, sys
+stream = socket.create_connection(sys.argv[1:3])
+stream.sendall(b'{"cluster":"default","member":"z","run":1,"version":1,"oldest":1}\\n')
+stream.settimeout(5)
+print(stream.recv(100))
+"""
+
+
 def policy_file(folder, rule):
     path = Path(folder) / f"{rule}.toml"
     path.write_text(f'[[rule]]\nname = "{rule}"\nports = [873]\nkind = "single"\n')
@@ -358,7 +412,9 @@ def run(lab, etcd, trials):
     check.agree()
     check.share(etcd.folder)
     check.promise()
+    check.recall()
     check.refuse_a_twin()
+    check.refuse_a_stranger()
     standby = check.standby()
     leader = check.stays("etcd stopped", lambda: (etcd.stop(), time.sleep(10)))
     check.restart_without_etcd(standby)
@@ -393,7 +449,7 @@ def main():
     parser.add_argument("--trials", type=int, default=2)
     arguments = parser.parse_args()
     with ClusterLab(arguments.braid, "cluster-check") as lab, open(arguments.log, "w") as log:
-        etcd = Etcd(lab, log)
+        etcd = Etcd(lab, log, [*MEMBERS, "intruder"])
         try:
             sys.exit(run(lab, etcd, arguments.trials))
         finally:

@@ -24,8 +24,9 @@ PASSWORDS = {"root": "password of root", USER: "password of braid"}
 class Etcd:
     """One etcd, beside the switches."""
 
-    def __init__(self, lab, log):
+    def __init__(self, lab, log, members):
         self.lab = lab
+        self.members = members
         self.log = log
         self.folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
         self.process = None
@@ -39,6 +40,11 @@ class Etcd:
             + ["--cluster-etcd-certificate", files["client.pem"], "--cluster-etcd-key", files["client.key"]]
             + ["--cluster-etcd-user", USER, "--cluster-etcd-password-file", files["password"]]
         )
+
+    def member_options(self, name):
+        """What a member is given to show who it is."""
+        files = [str(self.folder / file) for file in [f"{name}.pem", f"{name}.key", "ca.pem"]]
+        return ["--cluster-certificate", files[0], "--cluster-key", files[1], "--cluster-ca", files[2]]
 
     def start(self):
         tls = ["--client-cert-auth", "--trusted-ca-file", f"{self.folder}/ca.pem"]
@@ -70,8 +76,9 @@ class Etcd:
         (self.folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
         self.openssl("req", "-x509", *NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=authority")
         # No common names: etcd takes none from clients that have passwords.
-        for name in ["server", "client"]:
-            self.openssl("req", *NEW_KEY, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", "/O=check")
+        subjects = {"server": "/O=check", "client": "/O=check"} | {member: f"/CN={member}" for member in self.members}
+        for name, subject in subjects.items():
+            self.openssl("req", *NEW_KEY, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", subject)
             self.openssl(
                 "x509", "-req", "-in", f"{name}.csr", "-out", f"{name}.pem", "-days", "2", "-extfile", "names",
                 "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",

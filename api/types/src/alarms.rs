@@ -168,6 +168,11 @@ pub enum Threat {
         /// Which one, and what to do about it.
         why: String,
     },
+    /// A connection between members of the cluster whose other end has no certificate of the cluster.
+    ForeignMember {
+        /// What it showed, and what to do about it.
+        why: String,
+    },
     /// An OpenFlow connection that was refused, or closed since the peer misbehaved.
     RefusedConnection {
         /// The reason.

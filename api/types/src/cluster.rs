@@ -28,6 +28,9 @@ pub struct Cluster {
     pub newest_term: u64,
     /// Whether the cluster's store answers this member.
     pub store_answers: bool,
+    /// What a take-over would lose without it: facts that a leader tells its standbys, or that a standby has of its leader.
+    #[serde(default)]
+    pub facts: u64,
     /// All members that this one knows of, and itself, by name.
     pub members: Vec<ClusterMember>,
 }
@@ -45,6 +48,7 @@ impl Cluster {
             term: None,
             newest_term: 0,
             store_answers: false,
+            facts: 0,
             members: Vec::new(),
         }
     }
@@ -61,6 +65,21 @@ pub struct ClusterMember {
     /// only the leader.
     #[schema(value_type = Option<Nanoseconds>)]
     pub last_heard: Option<Time>,
+    /// How far a standby follows what the leader knows. A leader knows it of those that follow, a standby of itself; null
+    /// otherwise.
+    #[serde(default)]
+    pub following: Option<Following>,
+}
+
+/// How far a standby is behind its leader.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Following {
+    /// At the leader: how long the oldest change waits that the standby has not confirmed. At the standby: how long ago the
+    /// leader said that there is nothing more, which it does once a second at least. In microseconds; null before the standby
+    /// has everything that was known when it began.
+    pub lag_us: Option<u64>,
+    /// Why the standby would begin without what the leader knows, if that is so.
+    pub problem: Option<String>,
 }
 
 /// Who is to lead.

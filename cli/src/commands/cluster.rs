@@ -1,6 +1,8 @@
 //! `braid cluster`: the members of a cluster of controllers, and who leads.
 
-use braid_api::{Cluster, ClusterMember, NewLeader};
+use std::time::Duration;
+
+use braid_api::{Cluster, ClusterMember, Following, NewLeader};
 use clap::Subcommand;
 
 use crate::client::{self, answer, format};
@@ -13,7 +15,7 @@ pub(crate) enum Command {
     /// Show the members of the cluster, which one leads, and whether etcd answers
     ///
     /// As the controller sees it that is asked. HEARD is how long ago it has heard of a member: a leader of its standbys, a
-    /// standby of its leader. Exits with 3 if the controller is no member of a cluster.
+    /// standby of its leader. LAG is how far a standby is behind what the leader knows; the leader knows it of all. Exits with 3 if the controller is no member of a cluster.
     Status(client::Args),
     /// Let a standby lead in the place of the leader, which is to be asked
     ///
@@ -47,8 +49,9 @@ fn status(args: &client::Args) -> anyhow::Result<()> {
         return output::json(&cluster);
     }
     let rows = cluster.members.iter().map(|member| row(&cluster, own, member));
-    let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD"], rows);
-    output::text(&format!("cluster {name}: {}\n\n{members}", summary(&cluster, own)))
+    let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD", "LAG"], rows);
+    let problems: String = cluster.members.iter().filter_map(problem).collect();
+    output::text(&format!("cluster {name}: {}\n\n{members}{problems}", summary(&cluster, own)))
 }
 
 fn summary(cluster: &Cluster, own: &str) -> String {
@@ -60,14 +63,29 @@ fn summary(cluster: &Cluster, own: &str) -> String {
     format!("{leader}; {store} {own}")
 }
 
-fn row(cluster: &Cluster, own: &str, member: &ClusterMember) -> [String; 4] {
+fn row(cluster: &Cluster, own: &str, member: &ClusterMember) -> [String; 5] {
     let role = if cluster.leader.as_ref() == Some(&member.name) { "leader" } else { "standby" };
     let heard = match member.last_heard {
         _ if member.name == own => "itself".to_owned(),
         Some(at) => format!("{} ago", format::duration(cluster.now.since(at))),
         None => "-".to_owned(),
     };
-    [member.name.clone(), role.to_owned(), member.address.clone(), heard]
+    [member.name.clone(), role.to_owned(), member.address.clone(), heard, lag(member.following.as_ref())]
+}
+
+fn lag(following: Option<&Following>) -> String {
+    match following {
+        Some(Following { problem: Some(_), .. }) => "no facts".to_owned(),
+        Some(Following { lag_us: Some(lag), .. }) => format::duration(Duration::from_micros(*lag)),
+        Some(Following { lag_us: None, .. }) => "begins".to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
+/// Why a standby follows without facts, as a line of its own.
+fn problem(member: &ClusterMember) -> Option<String> {
+    let why = member.following.as_ref()?.problem.as_ref()?;
+    Some(format!("\n{}: {why}\n", member.name))
 }
 
 fn hand_over(args: &HandOverArgs) -> anyhow::Result<()> {

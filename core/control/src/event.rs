@@ -12,6 +12,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
+use crate::facts::Fact;
 use crate::pipeline::{EcmpBuckets, EdgeGroup, ProtectedPort, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
@@ -135,6 +136,11 @@ pub enum Event<'a> {
     Assignments {
         /// All of them.
         promised: Vec<PromisedAssignment>,
+    },
+    /// What another controller knew until this one takes over. Comes before the switches join.
+    Facts {
+        /// All of it, in the place of earlier facts.
+        facts: Vec<Fact>,
     },
     /// An application or a host agent makes a request and waits for the reply.
     Request {

@@ -32,6 +32,7 @@ mod counters;
 mod discovery;
 mod event;
 mod fabric;
+mod facts;
 mod health;
 mod hosts;
 mod installed;
@@ -66,6 +67,7 @@ pub use counters::{Counters, Sizes};
 pub use event::{
     Event, GroupReport, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule,
 };
+pub use facts::{FACTS_VERSION, Fact, FactChange, FactKey, HostFact, LinkFact};
 pub use health::LossEvidence;
 pub use label::Label;
 pub use notice::{LinkLoss, NetworkNames, NoNames, Notice, Text};

@@ -150,6 +150,12 @@ pub enum Refusal {
     /// Nothing is known of a host.
     #[error("no host {0} has been seen")]
     UnknownHost(IpAddr),
+    /// The controller that led before knew a host, and its switch has not joined this one yet.
+    #[error("the switch of host {0} has not joined yet, as this controller has taken over a moment ago")]
+    AwaitsSwitch(IpAddr),
+    /// This controller has taken over, and not found the links yet.
+    #[error("the links are not known yet, as this controller has taken over a moment ago")]
+    AwaitsLinks,
     /// The connection is between other hosts than the assignment.
     #[error("the connection {0} is not between the hosts of the assignment")]
     OtherHosts(FiveTuple),
@@ -191,6 +197,8 @@ impl Refusal {
         matches!(
             self,
             Self::Assign(AssignError::Full(_) | AssignError::OwnerFull(..))
+                | Self::AwaitsSwitch(_)
+                | Self::AwaitsLinks
                 | Self::NoRoute(_)
                 | Self::Full(_)
                 | Self::NotKept(_)

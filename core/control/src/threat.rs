@@ -131,6 +131,11 @@ pub enum Threat {
         /// Which one, and what to do about it.
         why: String,
     },
+    /// It connected as a member of the controller's cluster, or was connected to as one, and its certificate is not of it.
+    ForeignMember {
+        /// What it showed, and what to do about it.
+        why: String,
+    },
     /// Its OpenFlow connection was refused or closed.
     RefusedConnection {
         /// The reason.
@@ -164,6 +169,7 @@ impl Threat {
             Self::LeadershipLost { .. } => "leadership_lost",
             Self::DuplicateMember { .. } => "duplicate_member",
             Self::CorruptStore { .. } => "corrupt_store",
+            Self::ForeignMember { .. } => "foreign_member",
             Self::RefusedConnection { .. } => "refused_connection",
             Self::WrongToken => "wrong_token",
         }
@@ -236,6 +242,9 @@ impl fmt::Display for Text<'_, Threat> {
                  take-over` at the leader takes the switch back",
                 self.switch(*dpid)
             ),
+            Threat::ForeignMember { why } => {
+                write!(f, "it is refused as a member of the controllers' cluster: {why}")
+            }
             Threat::RefusedConnection { why } => write!(f, "its OpenFlow connection was refused: {why}"),
             Threat::WrongToken => f.write_str("it showed a token that nobody has"),
         }

@@ -24,6 +24,7 @@
 
 mod advice;
 mod changes;
+mod facts;
 mod ids;
 mod placement;
 mod policy;
@@ -32,6 +33,7 @@ mod transfers;
 
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use changes::{Changed, Count};
+pub use facts::{StreamFact, TransferFact};
 pub use ids::{StreamId, TransferId};
 pub use placement::{
     Deterministic, FewestShared, LeastLoaded, Move, Placement, PlacementPolicy, PlacementRequest, Policy,

@@ -30,7 +30,8 @@ pub enum Group {
 }
 
 /// The information in a stream's first packet about its transfer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Opening {
     /// MP_CAPABLE: a new connection.
     Capable,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_steering::{Group, Limits, Opening, StreamId, TransferId, TransferKind, Transfers};
+use braid_steering::{Group, Limits, Opening, StreamId, TransferFact, TransferId, TransferKind, Transfers};
 use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 
 const TOKEN: Token = Token(0xdead_beef);
@@ -234,4 +234,88 @@ fn rates_follow_from_counts_and_their_times() {
     assert_eq!(count(1_010, 9_000), ([0, 9_000], BitsPerSec(8_000)), "too soon for a rate");
     assert_eq!(count(3_000, 11_000), ([0, 11_000], BitsPerSec(40_000)));
     assert_eq!(count(4_000, 0), ([0, 0], BitsPerSec(0)), "a switch that began anew");
+}
+
+/// What another table of transfers is told, all of it.
+fn told(transfers: &mut Transfers) -> Vec<TransferFact> {
+    transfers.publish(true);
+    transfers.take_facts(usize::MAX).into_iter().filter_map(|(_, fact)| fact).collect()
+}
+
+#[test]
+fn restored_streams_are_in_the_transfers_that_are_remembered() {
+    let mut before = Transfers::new(Limits::default());
+    let first = open(&mut before, tuple(1, 1000, 9), Opening::Capable);
+    before.learn_token(&tuple(1, 1000, 9), TOKEN);
+    let second = open(&mut before, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    let other = open(&mut before, tuple(1, 2000, 9), Opening::Capable);
+    let mut after = Transfers::new(Limits::default());
+    after.remember(told(&mut before));
+    for id in [other, second, first] {
+        let tuple = before.stream(id).expect("a stream").tuple;
+        after.restore(Time::ZERO, id, tuple).expect("room");
+    }
+    assert_eq!(transfer_of(&after, first), transfer_of(&after, second));
+    assert_ne!(transfer_of(&after, first), transfer_of(&after, other));
+    let join = open(&mut after, tuple(2, 1002, 8), Opening::Join(TOKEN));
+    assert_eq!(transfer_of(&after, join), transfer_of(&after, first));
+    let back = tuple(9, 4000, 1);
+    let called = after.call_back(Token(5), &FiveTuple { dst_port: 1000, ..back }, &[]);
+    assert_eq!(called, Some(transfer_of(&after, first)), "the other end finds it by its port");
+}
+
+#[test]
+fn a_join_before_its_siblings_are_restored_is_in_their_transfer() {
+    let mut before = Transfers::new(Limits::default());
+    let first = open(&mut before, tuple(1, 1000, 9), Opening::Capable);
+    before.learn_token(&tuple(1, 1000, 9), TOKEN);
+    let mut after = Transfers::new(Limits::default());
+    after.remember(told(&mut before));
+    after.skip_streams(first);
+    let join = open(&mut after, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    after.restore(Time::ZERO, first, tuple(1, 1000, 9)).expect("room");
+    assert_eq!(transfer_of(&after, first), transfer_of(&after, join));
+    assert_eq!(after.transfer_count(), 1);
+}
+
+#[test]
+fn an_answer_before_its_stream_is_restored_is_not_lost() {
+    let mut before = Transfers::new(Limits::default());
+    let first = open(&mut before, tuple(1, 1000, 9), Opening::Capable);
+    let mut after = Transfers::new(Limits::default());
+    after.remember(told(&mut before));
+    after.learn_token(&tuple(1, 1000, 9), TOKEN);
+    after.restore(Time::ZERO, first, tuple(1, 1000, 9)).expect("room");
+    let join = open(&mut after, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    assert_eq!(transfer_of(&after, first), transfer_of(&after, join));
+}
+
+#[test]
+fn what_is_remembered_and_not_restored_leaves_nothing_behind() {
+    let mut before = Transfers::new(Limits::default());
+    connection(&mut before, 1, 9);
+    let mut after = Transfers::new(Limits::default());
+    after.remember(told(&mut before));
+    assert!(after.is_empty() && after.transfer_count() == 0);
+    after.remember([]);
+    let id = StreamId(70);
+    after.restore(Time::ZERO, id, tuple(1, 1000, 9)).expect("room");
+    assert_eq!(after.stream(id).map(|stream| stream.opening), Some(Opening::Unseen));
+}
+
+#[test]
+fn transfers_are_told_once_for_all_their_changes_and_when_they_end() {
+    let mut transfers = Transfers::new(Limits::default());
+    open(&mut transfers, tuple(1, 1000, 9), Opening::Capable);
+    assert_eq!(transfers.take_facts(9), [], "nobody is told");
+    transfers.publish(true);
+    let id = connection(&mut transfers, 2, 9);
+    let parallel = Opening::Parallel(Group::Announced(1));
+    open(&mut transfers, tuple(3, 1000, 9), parallel);
+    assert_eq!(transfers.take_facts(1).len(), 1);
+    let [(told, Some(fact))] = &transfers.take_facts(9)[..] else { panic!("one transfer") };
+    assert_eq!((*told, fact.token, fact.streams.len()), (id, Some(TOKEN), 1));
+    let stream = transfers.by_tuple(&tuple(2, 1000, 9)).expect("a stream").id;
+    transfers.end(stream);
+    assert_eq!(transfers.take_facts(9), [(id, None)]);
 }

@@ -36,8 +36,8 @@ pub use access::{Access, HostNames, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;
 pub use braid_control::{HealthSettings, RebalanceSettings, Settings};
 pub use cluster::{
-    AdvertisedAddress, AdvertisedAddressError, ApiTrust, ClusterConfig, ClusterError, StoreAccess,
-    StoreAccessError, StoreCredentials, StoreUrl, StoreUrlError,
+    AdvertisedAddress, AdvertisedAddressError, ApiTrust, ClusterConfig, ClusterError, MemberTls,
+    MemberTlsError, StoreAccess, StoreAccessError, StoreCredentials, StoreUrl, StoreUrlError,
 };
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use http::{MetricFamily, MetricKind, Playback, SavedRun, path_set};

@@ -140,3 +140,22 @@ fn a_key_that_the_recording_got_later_is_not_in_the_copy_either() {
     let events = read_recording(&copy).expect("a recording").1;
     assert_eq!(events.first().map(|it| &it.event), Some(&Event::DiscoveryKey { secret: [2; 32] }));
 }
+
+#[test]
+fn tokens_in_facts_become_those_of_the_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [recording, copy] = ["a", "b"].map(|name| folder.path().join(name));
+    let stream = serde_json::json!({ "tuple": tuple(), "opening": { "join": 12_345 }, "established": true });
+    let transfer =
+        serde_json::json!({ "id": 1, "token": 12_345, "opener_token": 67_890, "streams": [stream] });
+    let facts = serde_json::json!({ "facts": { "facts": [{ "transfer": transfer }] } });
+    let mut recorder = Recorder::create(&recording, &[1; 32]).expect("a file");
+    recorder.write(Time::ZERO, &serde_json::from_value(facts).expect("facts")).expect("room");
+    recorder.finish().expect("room");
+    scrub(&recording, &copy, [2; 32], 7).expect("a recording");
+    let text = std::fs::read_to_string(&copy).expect("a file");
+    assert!(!text.contains("12345") && !text.contains("67890"), "{text}");
+    let line: serde_json::Value = serde_json::from_str(text.lines().nth(1).expect("a line")).expect("JSON");
+    let transfer = &line["event"]["facts"]["facts"][0]["transfer"];
+    assert_eq!(transfer["token"], transfer["streams"][0]["opening"]["join"], "they belong together");
+}

@@ -11,6 +11,8 @@ pub enum Role {
     Switch,
     /// A controller, seen by a switch.
     Controller,
+    /// A controller, seen by another one of its cluster.
+    Member,
 }
 
 impl Role {
@@ -18,6 +20,7 @@ impl Role {
         match self {
             Self::Switch => "switch",
             Self::Controller => "controller",
+            Self::Member => "member",
         }
     }
 
@@ -25,8 +28,31 @@ impl Role {
         match self {
             Self::Switch => "--openflow-tls-ca",
             Self::Controller => "--tls-ca",
+            Self::Member => "--cluster-ca",
         }
     }
+
+    /// How it is given a certificate.
+    const fn certificate(self) -> &'static str {
+        match self {
+            Self::Member => "with --cluster-certificate and --cluster-key",
+            Self::Switch | Self::Controller => "with ovs-vsctl set-ssl on Open vSwitch",
+        }
+    }
+
+    /// How it is made to speak TLS.
+    const fn encrypted(self) -> &'static str {
+        match self {
+            Self::Member => "give it --cluster-certificate, --cluster-key and --cluster-ca",
+            Self::Switch | Self::Controller => "connect to ssl:, not to tcp:",
+        }
+    }
+}
+
+/// Whether TLS itself has failed: one end does not trust the other, or does not speak TLS.
+#[must_use]
+pub fn is_tls_failure(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).is_some()
 }
 
 /// The reason for which the connection with `peer` failed, and the remedy.
@@ -45,12 +71,12 @@ fn explain_tls(peer: Role, error: &Error) -> String {
     let who = peer.peer();
     match error {
         Error::NoCertificatesPresented => {
-            format!("the {who} has no certificate: give it one, with ovs-vsctl set-ssl on Open vSwitch")
+            format!("the {who} has no certificate: give it one, {}", peer.certificate())
         }
         Error::InvalidCertificate(error) => invalid(peer, error),
         Error::AlertReceived(alert) => alerted(peer, *alert),
         Error::InvalidMessage(_) | Error::InappropriateMessage { .. } => {
-            format!("the {who} does not speak TLS here: connect to ssl:, not to tcp:")
+            format!("the {who} does not speak TLS here: {}", peer.encrypted())
         }
         Error::PeerIncompatible(why) => {
             format!("the {who} and this program share no version or cipher of TLS: {why:?}")

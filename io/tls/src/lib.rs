@@ -1,4 +1,4 @@
-//! OpenFlow over TLS: mutual authentication by certificates, and connections that do not block.
+//! TLS of OpenFlow and between controllers: mutual authentication by certificates, and connections that do not block.
 //!
 //! [`Credentials`] are an own certificate and key, and the authorities whose peers are trusted, all read from PEM
 //! files as `ovs-pki` writes them. [`TlsStream`] is an established or an opening connection over a non-blocking socket;
@@ -18,7 +18,7 @@ mod verifier;
 
 pub use certificate::PeerCertificate;
 pub use credentials::{CredentialPaths, Credentials, CredentialsError};
-pub use failure::{Role, explain};
+pub use failure::{Role, explain, is_tls_failure};
 pub use rustls::ClientConfig;
 pub use stream::TlsStream;
 pub use transport::Transport;

@@ -706,6 +706,11 @@ export interface components {
         };
         /** @description A cluster as one of its members sees it; without a name and members where the controller is alone. */
         Cluster: {
+            /**
+             * Format: int64
+             * @description What a take-over would lose without it: facts that a leader tells its standbys, or that a standby has of its leader.
+             */
+            facts?: number;
             /** @description The leader; null if this member knows of none. */
             leader?: string | null;
             /** @description The member that answers; null if the controller is no member of a cluster. */
@@ -735,6 +740,7 @@ export interface components {
         ClusterMember: {
             /** @description Where it listens for other members. */
             address: string;
+            following?: components["schemas"]["Following"] | null;
             last_heard?: components["schemas"]["Time"] | null;
             /** @description Its name. */
             name: string;
@@ -971,6 +977,18 @@ export interface components {
              * @description The sender's port.
              */
             src_port: number;
+        };
+        /** @description How far a standby is behind its leader. */
+        Following: {
+            /**
+             * Format: int64
+             * @description At the leader: how long the oldest change waits that the standby has not confirmed. At the standby: how long ago the
+             *     leader said that there is nothing more, which it does once a second at least. In microseconds; null before the standby
+             *     has everything that was known when it began.
+             */
+            lag_us?: number | null;
+            /** @description Why the standby would begin without what the leader knows, if that is so. */
+            problem?: string | null;
         };
         /**
          * @description How goodput grows with the number of streams until a path is full.
@@ -2296,6 +2314,11 @@ export interface components {
             /** @enum {string} */
             kind: "corrupt_store";
             /** @description Which one, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "foreign_member";
+            /** @description What it showed, and what to do about it. */
             why: string;
         } | {
             /** @enum {string} */

@@ -3,7 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use braid_controller::{AdvertisedAddress, ApiTrust, ClusterConfig, StoreAccess, StoreCredentials, StoreUrl};
+use braid_controller::{
+    AdvertisedAddress, ApiTrust, ClusterConfig, MemberTls, StoreAccess, StoreCredentials, StoreUrl,
+};
+use braid_tls::CredentialPaths;
 
 use crate::exit::{Code, ExitWith};
 
@@ -51,12 +54,24 @@ pub(crate) struct ClusterArgs {
     /// Needed where --cluster-listen is a wildcard address such as 0.0.0.0, or one behind an address translator.
     #[arg(long, value_name = "HOST:PORT", env = "BRAID_CLUSTER_ADVERTISE")]
     cluster_advertise: Option<AdvertisedAddress>,
+    /// The certificate that this member shows to others, in PEM form; it has the name of --cluster-member (DNS or CN)
+    ///
+    /// With it, members connect by TLS and refuse whoever has no certificate of --cluster-ca. All files are read again when
+    /// they change.
+    #[arg(long, value_name = "FILE", requires_all = ["cluster", "cluster_key", "cluster_ca"], env = "BRAID_CLUSTER_CERTIFICATE")]
+    cluster_certificate: Option<PathBuf>,
+    /// That certificate's private key in PEM form
+    #[arg(long, value_name = "FILE", requires = "cluster_certificate", env = "BRAID_CLUSTER_KEY")]
+    cluster_key: Option<PathBuf>,
+    /// The certificate of the authority that signs those of members, and of nobody else, in PEM form
+    #[arg(long, value_name = "FILE", requires = "cluster_certificate", env = "BRAID_CLUSTER_CA")]
+    cluster_ca: Option<PathBuf>,
     /// The certificate of the authority that signs other members' --tls-certificate, in PEM form
     ///
     /// A standby passes API requests that change something on to the leader, over TLS where that has a certificate.
     #[arg(long, value_name = "FILE", requires = "cluster", env = "BRAID_CLUSTER_API_CA")]
     cluster_api_ca: Option<PathBuf>,
-    /// Trust every machine that can reach --cluster-listen to be a member
+    /// Trust every machine that can reach --cluster-listen to be a member, without certificates
     #[arg(long, env = "BRAID_CLUSTER_TRUSTED")]
     cluster_trusted: bool,
 }
@@ -67,6 +82,7 @@ impl ClusterArgs {
         let Some((store, member)) = self.cluster.clone().zip(self.cluster_member.clone()) else {
             return Ok(None);
         };
+        let tls = self.member_files().map(|files| MemberTls::read(files, &member)).transpose();
         let access = StoreAccess::read(&store, self.credentials()).exit_with(Code::Usage)?;
         let api_trust = self.cluster_api_ca.as_deref().map(ApiTrust::read).transpose();
         Ok(Some(ClusterConfig {
@@ -77,8 +93,15 @@ impl ClusterArgs {
             listen: self.cluster_listen,
             advertise: self.cluster_advertise.clone(),
             trusted: self.cluster_trusted,
+            tls: tls.exit_with(Code::Usage)?,
             api_trust: api_trust.exit_with(Code::Usage)?,
         }))
+    }
+
+    /// The files by which members know each other.
+    fn member_files(&self) -> Option<CredentialPaths> {
+        let (certificate, key) = self.cluster_certificate.clone().zip(self.cluster_key.clone())?;
+        Some(CredentialPaths { certificate, key, authority: self.cluster_ca.clone()? })
     }
 
     fn credentials(&self) -> StoreCredentials {

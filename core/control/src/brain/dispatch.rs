@@ -12,7 +12,9 @@ use crate::barrier::Barrier;
 use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::fabric::FabricChange;
+use crate::facts::{Fact, HostFact};
 use crate::health::CountersRead;
+use crate::hosts::Binding;
 use crate::notice::Notice;
 use crate::pipeline::BASE;
 use crate::port_counters::PortCounters;
@@ -87,6 +89,7 @@ macro_rules! request_deps {
         crate::requests::RequestDeps {
             deps: crate::brain::dispatch::stream_deps!($dispatch),
             streams: &mut $dispatch.brain.streams,
+            memory: &$dispatch.brain.memory,
         }
     };
 }
@@ -145,6 +148,7 @@ impl Dispatch<'_> {
             }
             Event::Policy { text } => self.on_policy(text),
             Event::DiscoveryKey { secret } => self.brain.settings.lldp_key = ProbeKey::new(*secret),
+            Event::Facts { facts } => self.on_facts(facts),
             Event::Assignments { promised } => {
                 let below =
                     ReservationDeps { fabric: &mut self.brain.fabric, streams: &self.brain.transfers };
@@ -216,6 +220,27 @@ impl Dispatch<'_> {
         }
     }
 
+    /// What another controller knew is remembered until switches join.
+    fn on_facts(&mut self, facts: &[Fact]) {
+        self.brain.memory.accept(self.now, facts);
+        let transfers = facts.iter().filter_map(|fact| match fact {
+            Fact::Transfer(transfer) => Some(transfer.clone()),
+            _ => None,
+        });
+        self.brain.transfers.remember(transfers);
+        for at in self.brain.discovery.ports_with(Role::Host).collect::<Vec<_>>() {
+            self.recall_hosts(at);
+        }
+    }
+
+    /// Fills in the hosts at a port that no rule of its switch has named.
+    fn recall_hosts(&mut self, at: SwitchPort) {
+        for HostFact { ip, mac, at } in self.brain.memory.hosts_at(at).collect::<Vec<_>>() {
+            self.brain.hosts.recall(&mut host_deps!(self), Binding { mac, ip, at });
+        }
+        self.drain_hosts();
+    }
+
     /// The controller could not listen: nobody was silent meanwhile. If it was busy, less is sent.
     fn on_stall(&mut self, time: Duration, idle: Duration) {
         self.brain.counters.stalled += time;
@@ -245,6 +270,9 @@ impl Dispatch<'_> {
             Some(Role::Pending) => return self.brain.admission.handle_port_up(at),
             Some(role) => self.brain.admission.handle_role(cx, at, role),
             None => self.brain.admission.handle_port_down(cx, at),
+        }
+        if role == Some(Role::Host) {
+            self.recall_hosts(at);
         }
         self.brain.broadcast.handle_change();
     }

@@ -26,6 +26,9 @@ impl Dispatch<'_> {
             self.follow_now();
         }
         reconciliation!(self).handle_timeout();
+        if self.brain.memory.expire(self.now) {
+            self.brain.transfers.remember([]);
+        }
         self.tick_discovery();
         self.brain.hosts.handle_timeout(&mut host_deps!(self));
         self.drain_hosts();
@@ -207,9 +210,12 @@ impl Dispatch<'_> {
     /// Applies changes of the topology. `why` is the cause of the links lost among them.
     pub(super) fn follow(&mut self, changes: &[Change], why: LinkLoss) {
         for change in changes {
+            self.brain.publisher.handle_change(&self.brain.topology, change);
             match change {
                 Change::LinkAdded { link, .. } => {
                     self.brain.has_growth = true;
+                    let measured = self.brain.memory.take_link(link);
+                    self.brain.measurement.recall(&mut context!(self), measured);
                     self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::LinkUp);
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }

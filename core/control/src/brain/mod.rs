@@ -21,6 +21,7 @@ use crate::counters::Counters;
 use crate::discovery::Discovery;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::facts::{Memory, Publisher};
 use crate::health::Health;
 use crate::hosts::Hosts;
 use crate::installed::InstalledState;
@@ -82,6 +83,10 @@ pub struct Brain {
     requests: Requests,
     reservations: Reservations,
     spray: Spray,
+    /// What standbys are to be told,
+    publisher: Publisher,
+    /// and what the controller that led before has told this one.
+    memory: Memory,
 }
 
 impl Brain {
@@ -120,6 +125,8 @@ impl Brain {
             followed: 0,
             admission: Admission::default(),
             requests: Requests::default(),
+            publisher: Publisher::default(),
+            memory: Memory::default(),
         }
     }
 

@@ -13,11 +13,12 @@ use braid_packet::ip_addresses;
 use braid_paths::Snapshot;
 use braid_steering::{Changed, Policies, StreamId, TransferId};
 use braid_topology::{Host, Port, Switch};
-use braid_types::{DatapathId, MacAddr, SwitchPort};
+use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 
 use super::Brain;
 use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
+use crate::facts::{FactChange, FactSources};
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
 use crate::reservations::{Sources, has_assignment};
@@ -194,6 +195,18 @@ impl Brain {
     /// Whether there is such an assignment.
     pub fn has_assignment(&self, id: AssignmentId) -> bool {
         has_assignment(&self.reservations, id)
+    }
+
+    /// Begins to note what other controllers are to be told, and counts everything that is known as new; or ends it.
+    pub fn publish_facts(&mut self, is_published: bool) {
+        self.publisher.publish(&self.topology, is_published);
+        self.transfers.publish(is_published);
+    }
+
+    /// Up to `count` changes of facts since they were taken last. O(count), and O(links) once a second.
+    pub fn take_facts(&mut self, now: Time, count: usize) -> Vec<FactChange> {
+        let Self { topology, measurement, transfers, publisher, .. } = self;
+        publisher.take(FactSources { now, topology, measurement, transfers }, count)
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {

@@ -5,7 +5,7 @@ mod filters;
 mod lookups;
 mod neighbors;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
 
 use braid_packet::{Ip, Transport};
@@ -37,6 +37,8 @@ pub(crate) struct Hosts {
     filters: SourceFilters,
     lookups: Lookups,
     advertised: Advertised,
+    /// Hosts that only another controller has named, so far.
+    recalled: BTreeSet<MacAddr>,
     events: VecDeque<HostsEvent>,
 }
 
@@ -103,12 +105,37 @@ impl Hosts {
     pub(crate) fn restore(&mut self, deps: &mut HostDeps<'_>, host: Binding) {
         let Binding { mac, ip, at } = host;
         neighbors::ask_at(&mut deps.cx, at, ip);
-        let elsewhere = deps.cx.topology.host(mac).is_some_and(|host| host.at != at);
-        let taken = deps.cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
-        if elsewhere || taken || !deps.is_host_port(at) {
+        let is_firm = |host: &&Host| !self.is_recalled(host);
+        let elsewhere = deps.cx.topology.host(mac).filter(is_firm).is_some_and(|host| host.at != at);
+        let taken =
+            deps.cx.topology.host_with_address(ip).filter(is_firm).is_some_and(|host| host.mac != mac);
+        if !elsewhere && !taken && deps.is_host_port(at) {
+            self.recalled.remove(&mac);
+            self.place_unheard(deps, host);
+        }
+    }
+
+    /// Takes the position of a host that no rule has named from what another controller knew, and probes the host.
+    pub(crate) fn recall(&mut self, deps: &mut HostDeps<'_>, host: Binding) {
+        let known = deps.cx.topology.host(host.mac).map(|known| known.at);
+        let is_taken = deps.cx.topology.host_with_address(host.ip).is_some();
+        if is_taken || known.is_some_and(|at| at != host.at) || !deps.is_host_port(host.at) {
             return;
         }
-        // This controller has not heard the host yet.
+        neighbors::ask_at(&mut deps.cx, host.at, host.ip);
+        if known.is_none() {
+            self.recalled.insert(host.mac);
+        }
+        self.place_unheard(deps, host);
+    }
+
+    /// Whether nothing in the network has named a host.
+    fn is_recalled(&self, host: &Host) -> bool {
+        host.last_seen == Time::ZERO && self.recalled.contains(&host.mac)
+    }
+
+    /// Learns a host that this controller has not heard yet.
+    fn place_unheard(&mut self, deps: &mut HostDeps<'_>, Binding { mac, ip, at }: Binding) {
         if let Ok(changes) = deps.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
             self.note_changes(deps, changes);
         }
@@ -188,6 +215,7 @@ impl Hosts {
     }
 
     fn remove_host(&mut self, cx: &mut Context<'_>, host: &Host) {
+        self.recalled.remove(&host.mac);
         for dst in host.addresses.iter().copied() {
             self.advertised.forget(dst);
             cx.delete(host.at.dpid, Rule::Deliver { dst, mac: host.mac, port: host.at.port });

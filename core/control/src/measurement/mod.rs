@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_packet::lldp::LldpProbe;
-use braid_topology::{Link, Topology};
+use braid_topology::{Link, LinkState, Topology};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
 use crate::command::{Command, Target};
 use crate::context::Context;
+use crate::facts::LinkFact;
 use crate::jitter::jittered;
 use crate::port_counters::PortCounters;
 use crate::settings::Settings;
@@ -204,6 +205,17 @@ impl Measurement {
         let ports = [link.src, link.dst].into_iter().filter_map(|at| topology.port(at));
         let speeds = ports.map(|port| port.speed).filter(|speed| speed.0 > 0);
         speeds.min().unwrap_or(UNKNOWN_SPEED)
+    }
+
+    /// Begins with what another controller has measured of a link.
+    pub(crate) fn recall(&mut self, cx: &mut Context<'_>, measured: Option<LinkFact>) {
+        let Some(LinkFact { link, delay, capacity }) = measured else { return };
+        let Some(known) = cx.topology.state_at(link.src) else { return };
+        let meter = self.links.entry(link).or_default();
+        meter.capacity = meter.capacity.or(capacity.map(|capacity| CapacityReading { capacity, at: cx.now }));
+        let capacity = self.link_capacity(cx.settings, cx.topology, &link);
+        let state = LinkState { capacity, delay: known.delay.or(delay), ..known };
+        cx.topology.set_link_state(link.src, state);
     }
 
     /// The measurements of a link.

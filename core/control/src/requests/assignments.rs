@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_assign::{AssignmentId, Claim, Owner};
+use braid_assign::{AssignError, AssignmentId, Claim, Owner};
 use braid_steering::{Group, Opening, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPair};
 
@@ -68,7 +68,14 @@ impl Requests {
         on.deps.reservations.check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
         let below = ReservationDeps { fabric: on.deps.fabric, streams: on.deps.transfers };
-        let id = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends)?;
+        let opened = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends);
+        // Rules are still being compared with links, of which some are not found again.
+        let id = match opened {
+            Err(AssignError::NoPath) if on.deps.cx.out.installed.is_settling() => {
+                return Err(Refusal::AwaitsLinks);
+            }
+            opened => opened?,
+        };
         self.view_of(on, id)
     }
 
@@ -143,7 +150,8 @@ impl Requests {
 
     fn switch_of(&self, on: &RequestDeps<'_>, host: IpAddr) -> Result<DatapathId, Refusal> {
         let at = on.deps.cx.topology.host_with_address(host).map(|host| host.at.dpid);
-        at.ok_or(Refusal::UnknownHost(host))
+        let was_known = on.memory.has_host(host);
+        at.ok_or(if was_known { Refusal::AwaitsSwitch(host) } else { Refusal::UnknownHost(host) })
     }
 
     /// A stream's path, as reported to its application.

@@ -8,6 +8,7 @@ use braid_steering::StreamId;
 use braid_types::Time;
 
 use crate::barrier::Barrier;
+use crate::facts::Memory;
 use crate::streams::{StreamDeps, StreamEvent, Streams};
 use advice::Advising;
 use confirmations::Confirmations;
@@ -23,6 +24,7 @@ pub(crate) struct Requests {
 pub(crate) struct RequestDeps<'a> {
     pub(crate) deps: StreamDeps<'a>,
     pub(crate) streams: &'a mut Streams,
+    pub(crate) memory: &'a Memory,
 }
 
 impl Requests {

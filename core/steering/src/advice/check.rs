@@ -36,6 +36,9 @@ pub enum AdviceRefusal {
     /// An end of the connection is not in this network.
     #[error("no host {0} has been seen")]
     UnknownHost(IpAddr),
+    /// The controller that led before knew an end of the connection, and its switch has not joined this one yet.
+    #[error("the switch of host {0} has not joined yet, as this controller has taken over a moment ago")]
+    AwaitsSwitch(IpAddr),
     /// Too many requests are pending.
     #[error("{0} questions wait for switches, which is the limit")]
     Busy(usize),

@@ -1,6 +1,8 @@
 //! The table of all transfers and their streams, with limits and rates.
 
+mod journal;
 mod lookup;
+mod memory;
 mod tokens;
 mod unrouted;
 
@@ -14,7 +16,9 @@ use smallvec::SmallVec;
 use crate::changes::{Changed, Changes};
 use crate::ids::{StreamId, TransferId};
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
+use journal::Journal;
 use lookup::{ByOpener, ByTuple};
+use memory::Memory;
 use unrouted::Unrouted;
 
 /// Limits of the table.
@@ -75,6 +79,10 @@ pub struct Transfers {
     last_transfer: u64,
     last_stream: u64,
     changes: Changes,
+    /// What other controllers are to be told,
+    journal: Journal,
+    /// and what one has told this one.
+    memory: Memory,
 }
 
 impl Transfers {
@@ -166,7 +174,10 @@ impl Transfers {
         }
         let known = match opening {
             Opening::Capable | Opening::Sprayed | Opening::Unseen | Opening::Advised => None,
-            Opening::Join(token) => self.joined(token, &tuple).or_else(|| self.called(token, &tuple)),
+            Opening::Join(token) => {
+                let known = self.joined(token, &tuple).or_else(|| self.called(token, &tuple));
+                known.or_else(|| self.recall_join(now, token, &tuple))
+            }
             Opening::Parallel(group) => self.by_group.get(&group).copied(),
         };
         let transfer = match known {
@@ -192,11 +203,14 @@ impl Transfers {
 
     /// Reconciles a stream that an earlier controller placed, under its old number.
     ///
-    /// Its transfer is no longer known: all reconciled streams from one address to another count as one transfer. Neither
-    /// `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
+    /// It joins the transfer that is [remembered](Self::remember). Without one, all reconciled streams from one address to
+    /// another count as one transfer. Neither `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
     pub fn restore(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
         if self.streams.len() >= self.limits.streams {
             return Err(Full { what: "streams", limit: self.limits.streams });
+        }
+        if let Some(recalled) = self.recall(now, id, tuple) {
+            return recalled;
         }
         let limit = self.limits.streams_per_transfer;
         let has_room =
@@ -238,6 +252,7 @@ impl Transfers {
         let (is_new, transfer) = (!std::mem::replace(&mut stream.established, true), stream.transfer);
         if is_new {
             self.note_change(transfer);
+            self.transfers.get(transfer).into_iter().for_each(|it| self.journal.note(it));
         }
         is_new
     }
@@ -337,6 +352,7 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.changes.note(owner);
+        self.journal.note(owner);
         self.by_tuple.insert(id, &tuple);
         if opening == Opening::Capable {
             self.by_opener.insert(id, &tuple);
@@ -353,6 +369,7 @@ impl Transfers {
     fn leave(&mut self, stream: &Stream) -> bool {
         let Some(transfer) = self.transfers.get_mut(stream.transfer) else { return false };
         transfer.streams.retain(|id| *id != stream.id);
+        self.journal.note(transfer);
         if !transfer.streams.is_empty() {
             self.changes.note(transfer);
             return false;

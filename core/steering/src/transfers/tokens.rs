@@ -13,13 +13,17 @@ impl Transfers {
     ///
     /// Returns the streams that joined before the token was known, and belong to its transfer from now on.
     pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) -> Vec<StreamId> {
-        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
+        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else {
+            self.memory.learn_token(tuple, token);
+            return Vec::new();
+        };
         // The first answer counts: a forged second one must not take over the connection's joins.
         let has_none = |transfer: &&mut Transfer| transfer.token.is_none() && transfer.group.is_none();
         let Some(transfer) = self.transfers.get_mut(id).filter(has_none) else {
             return Vec::new();
         };
         transfer.token = Some(token);
+        self.journal.note(transfer);
         let early = self.joined(token, tuple).filter(|early| self.has_only_joins(*early));
         self.by_token.entry(token).or_default().push(id);
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
@@ -40,6 +44,7 @@ impl Transfers {
         let Some(transfer) = self.transfers.get_mut(id) else { return };
         if transfer.opener_token.is_none() {
             transfer.opener_token = Some(token);
+            self.journal.note(transfer);
             self.by_token.entry(token).or_default().push(id);
         }
     }
@@ -82,6 +87,7 @@ impl Transfers {
         let moved = early.streams.to_vec();
         if let Some(early) = self.transfers.remove(from) {
             self.changes.note_end(&early);
+            self.journal.note(&early);
             early.token.into_iter().for_each(|token| self.forget_token(token, from));
         }
         for stream in &moved {
@@ -92,6 +98,7 @@ impl Transfers {
         if let Some(transfer) = self.transfers.get_mut(id) {
             transfer.streams.extend_from_slice(&moved);
             self.changes.note(transfer);
+            self.journal.note(transfer);
         }
         moved
     }

@@ -26,7 +26,7 @@ impl Handle {
         let cluster = self.cluster.borrow();
         let (now, member) = (cluster.now(), &cluster.member);
         let leader = member.leader(now);
-        let own = (&cluster.hello.member, &cluster.address);
+        let own = (&cluster.local.hello.member, &cluster.address);
         let others = cluster.peers.iter().map(|(id, (address, _))| (id, address));
         let mut members: Vec<_> = others.chain([own]).collect();
         members.sort_unstable();
@@ -34,16 +34,18 @@ impl Handle {
             name: id.to_string(),
             address: address.clone(),
             last_heard: member.last_heard(id),
+            following: cluster.following(id),
         });
         api::Cluster {
             schema: Schema,
             now,
-            name: Some(cluster.hello.cluster.clone()),
-            member: Some(cluster.hello.member.to_string()),
+            name: Some(cluster.local.hello.cluster.clone()),
+            member: Some(cluster.local.hello.member.to_string()),
             leader: leader.as_ref().map(|(leader, _)| leader.to_string()),
             term: leader.map(|(_, term)| term.0),
             newest_term: member.newest().0,
             store_answers: member.store_answers(),
+            facts: cluster.facts(),
             members: members.collect(),
         }
     }

@@ -6,12 +6,14 @@
 mod address;
 mod assignments;
 mod etcd;
+mod facts;
 mod handle;
 mod intents;
 mod json;
 mod peers;
 mod policy;
 mod registry;
+mod stamps;
 mod standing;
 mod store_url;
 mod task;
@@ -25,12 +27,13 @@ use tracing::warn;
 
 use crate::clock;
 use etcd::{Etcd, EtcdError};
-use peers::Hello;
+use peers::{Hello, Local};
 use registry::{Record, Registry, RegistryError};
 
 pub use address::{AdvertisedAddress, AdvertisedAddressError};
 pub use etcd::{ApiTrust, StoreAccess, StoreAccessError, StoreCredentials};
 pub(crate) use handle::Handle;
+pub use peers::{MemberTls, MemberTlsError};
 pub(crate) use policy::Loaded;
 pub(crate) use standing::{LeaderApi, SharedStanding};
 pub use store_url::{StoreUrl, StoreUrlError};
@@ -53,6 +56,8 @@ pub struct ClusterConfig {
     pub advertise: Option<AdvertisedAddress>,
     /// Every machine that can reach this address is trusted to be a member.
     pub trusted: bool,
+    /// By which certificates members know each other; `None`: they do not, and what they say is not encrypted.
+    pub tls: Option<MemberTls>,
     /// By whose certificates the APIs of other members are known, if these speak TLS.
     pub api_trust: Option<ApiTrust>,
 }
@@ -100,8 +105,8 @@ pub enum ClusterError {
     },
     /// Other machines can connect as members, and nobody said that they are trusted.
     #[error(
-        "{0} is reachable from other machines, and members prove no identity: give --cluster-trusted to trust every \
-        machine that can reach it"
+        "{0} is reachable from other machines, and members prove no identity: give --cluster-certificate, --cluster-key \
+        and --cluster-ca, or --cluster-trusted to trust every machine that can reach it"
     )]
     Open(SocketAddr),
 }
@@ -140,13 +145,13 @@ impl Joined {
         seed: u64,
     ) -> Result<Self, ClusterError> {
         let (listener, address) = listen(&config)?;
-        let ClusterConfig { store, access, name, member, .. } = config;
+        let ClusterConfig { store, access, name, member, tls, .. } = config;
         let etcd = Etcd::new(&store, access, &name);
         let id = MemberId::new(member);
         let (run, stamp) = (RunId(seed), TermStamp::new(&name, &id));
         let mut registry = Registry {
             etcd: etcd.clone(),
-            hello: Hello::new(&name, &id, run),
+            local: Local { hello: Hello::new(&name, &id, run), tls },
             record: Record::new(address.to_string(), run, api.url(&address)),
             key: secret,
             shared: registry::Shared::default(),
@@ -168,7 +173,8 @@ impl Joined {
 /// The socket for other members, and where they reach it.
 fn listen(config: &ClusterConfig) -> Result<(TcpListener, AdvertisedAddress), ClusterError> {
     let address = config.listen;
-    if !config.trusted && !address.ip().to_canonical().is_loopback() {
+    let is_safe = config.trusted || config.tls.is_some();
+    if !is_safe && !address.ip().to_canonical().is_loopback() {
         return Err(ClusterError::Open(address));
     }
     let source = |source| ClusterError::Listen { address, source };
@@ -192,6 +198,7 @@ mod tests {
             listen: listen.parse().expect("an address"),
             advertise: advertise.map(|it| it.parse().expect("an address")),
             trusted: true,
+            tls: None,
             api_trust: None,
         }
     }

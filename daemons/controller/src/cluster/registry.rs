@@ -11,7 +11,7 @@ use tokio::sync::mpsc::Sender;
 use tracing::info;
 
 use super::etcd::{Etcd, EtcdError};
-use super::peers::{self, Hello};
+use super::peers::{self, Local};
 
 const KEY: &str = "lldp-key";
 /// The interval in which the store is compared with what should be there.
@@ -29,6 +29,9 @@ pub(super) struct Record {
     /// Where its API is reached; `None` if that is on its own machine only, or an older version wrote this.
     #[serde(default)]
     pub(super) api: Option<String>,
+    /// Whether it tells facts while it leads; an older version does not.
+    #[serde(default)]
+    pub(super) tells_facts: bool,
 }
 
 /// What this member is told by the one that keeps its record.
@@ -66,7 +69,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct Registry {
     pub(super) etcd: Etcd,
-    pub(super) hello: Hello,
+    pub(super) local: Local,
     pub(super) record: Record,
     pub(super) key: [u8; 32],
     pub(super) shared: Shared,
@@ -83,7 +86,7 @@ pub(super) enum RegistryError {
 
 impl Record {
     pub(super) const fn new(address: String, run: RunId, api: Option<String>) -> Self {
-        Self { address, run, api }
+        Self { address, run, api, tells_facts: true }
     }
 }
 
@@ -96,12 +99,13 @@ impl Registry {
         for (name, value) in self.etcd.members()? {
             let Ok(record) = serde_json::from_str::<Record>(&value) else {
                 // The own one is written again.
-                if name != self.hello.member.as_str() {
+                if name != self.local.hello.member.as_str() {
                     unreadable.get_or_insert(format!("members/{name}"));
                 }
                 continue;
             };
-            if name == self.hello.member.as_str() { own = Some(record) } else { others.push((name, record)) }
+            let is_own = name == self.local.hello.member.as_str();
+            if is_own { own = Some(record) } else { others.push((name, record)) }
         }
         let others: Vec<_> = others.into_iter().map(|(name, it)| (MemberId::new(name), it)).collect();
         self.check_names(&others)?;
@@ -118,11 +122,11 @@ impl Registry {
 
     /// No other name may give the same terms.
     fn check_names(&self, others: &[(MemberId, Record)]) -> Result<(), RegistryError> {
-        let stamp = |member| TermStamp::new(&self.hello.cluster, member);
-        let own = stamp(&self.hello.member);
+        let stamp = |member| TermStamp::new(&self.local.hello.cluster, member);
+        let own = stamp(&self.local.hello.member);
         let same = others.iter().find(|(member, _)| stamp(member).is_of_same_member(own));
         same.map_or(Ok(()), |(other, _)| {
-            let own = &self.hello.member;
+            let own = &self.local.hello.member;
             let why = format!("members {own} and {other} would have the same terms: rename one of them");
             Err(RegistryError::Conflict(why))
         })
@@ -136,9 +140,9 @@ impl Registry {
         // At this run's own address nobody else listens.
         let other = found.filter(|it| it.run != self.record.run && it.address != self.record.address);
         if let Some(Record { address, .. }) = other
-            && peers::identify(&self.hello, &address).is_some_and(|it| self.hello.is_twin(&it))
+            && peers::identify(&self.local, &address).is_some_and(|it| self.local.hello.is_twin(&it))
         {
-            let member = &self.hello.member;
+            let member = &self.local.hello.member;
             let why = format!(
                 "another process is member {member}, at {address}: stop it, or give this one its own \
                  --cluster-member"
@@ -146,7 +150,7 @@ impl Registry {
             return Err(RegistryError::Conflict(why));
         }
         let record = serde_json::to_string(&self.record).unwrap_or_default();
-        Ok(self.etcd.put(&format!("members/{}", self.hello.member), &record)?)
+        Ok(self.etcd.put(&format!("members/{}", self.local.hello.member), &record)?)
     }
 
     /// The leader's key goes before the one in the store, which a member may have made that has just started.

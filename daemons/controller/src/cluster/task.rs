@@ -1,7 +1,7 @@
 //! The member on the engine's thread: what it is told, and what it asks for.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use braid_api as api;
 use braid_cluster::{
     Event, Member, MemberId, Message, Outgoing, RequestId, Settings, StoreAnswer, StoreRequest,
 };
@@ -20,9 +21,10 @@ use tracing::{info, warn};
 
 use super::Joined;
 use super::etcd::{Etcd, Writer};
+use super::facts::{Feed, FollowView, Following, Leading, Publication};
 use super::handle::Handle;
 use super::intents::{self, Assignments, IntentAnswered};
-use super::peers::{self, Hello, Incoming};
+use super::peers::{self, Incoming, Local, Refusals};
 use super::policy::{self, PolicyNews, Wanted};
 use super::registry::{self, Registered, Registration};
 use super::standing::{LeaderApi, SharedStanding};
@@ -37,7 +39,8 @@ type Answered = (RequestId, Option<StoreAnswer>);
 /// A member with its connections.
 pub(super) struct Cluster {
     engine: Shared,
-    pub(super) hello: Hello,
+    pub(super) local: Local,
+    refusals: Refusals,
     /// Where other members reach it.
     pub(super) address: String,
     /// The address that alarms about this controller name.
@@ -58,6 +61,13 @@ pub(super) struct Cluster {
     /// Policies that were loaded here, for the thread that keeps them.
     pub(super) policies: mpsc::Sender<Wanted>,
     pub(super) assignments: Assignments,
+    /// What this member tells its standbys while it leads,
+    feed: Feed,
+    pub(super) publication: Publication,
+    /// and what it knows of the leader while it stands by.
+    pub(super) following: Following,
+    /// Members that tell facts.
+    telling: BTreeSet<MemberId>,
     /// The newest term of a switch that the member knows of.
     told: Term,
     /// What could not be read of the store last.
@@ -81,11 +91,14 @@ pub(crate) fn member(
     standing: SharedStanding,
 ) -> (Handle, impl Future<Output = io::Error>) {
     let Joined { name, identity, etcd, listener, registry } = joined;
-    let (hello, shared) = (registry.hello.clone(), registry.shared.clone());
+    let (local, shared) = (registry.local.clone(), registry.shared.clone());
     let (address, key) = (registry.record.address.clone(), registry.key);
     let own = listener.local_addr().map_or(Ipv4Addr::LOCALHOST.into(), |it| it.ip());
     let (incoming_sender, incoming) = channel(MAX_WAITING);
-    peers::accept(listener, hello.clone(), incoming_sender);
+    let (refusals, publication) = (Refusals::new(incoming_sender.clone()), Publication::default());
+    peers::accept(listener, local.clone(), incoming_sender, publication.clone());
+    let following = Following::start(local.clone(), refusals.clone());
+    let feed = Feed::new(publication.clone());
     let (answer_sender, answers) = channel(MAX_WAITING);
     let (requests, queue) = mpsc::channel();
     let (policies, wanted) = mpsc::channel();
@@ -110,7 +123,8 @@ pub(crate) fn member(
     let assignments = Assignments::new(engine.clone(), intent_requests);
     let cluster = Cluster {
         engine,
-        hello,
+        local,
+        refusals,
         address,
         own,
         key,
@@ -123,6 +137,10 @@ pub(crate) fn member(
         standing,
         policies,
         assignments,
+        feed,
+        publication,
+        following,
+        telling: BTreeSet::new(),
         told,
         corrupt: None,
     };
@@ -218,6 +236,9 @@ impl Cluster {
             Incoming::Message(from, message) => self.member.handle_message(now, &from, message),
             Incoming::Opened(from, connection) => self.member.handle_opened(&from, connection),
             Incoming::Closed(from, connection) => self.member.handle_closed(now, &from, connection),
+            Incoming::Refused { peer, why, count } => {
+                self.engine.borrow_mut().raise_alarm(peer, Threat::ForeignMember { why }, count);
+            }
         }
     }
 
@@ -274,11 +295,13 @@ impl Cluster {
 
     /// Connects to members that are new or have moved.
     fn connect(&mut self, members: Vec<(MemberId, registry::Record)>) {
+        let telling = members.iter().filter(|(_, record)| record.tells_facts);
+        self.telling = telling.map(|(member, _)| member.clone()).collect();
         self.apis = members.iter().map(|(member, record)| (member.clone(), record.api.clone())).collect();
         for (member, registry::Record { address, .. }) in members {
             if self.peers.get(&member).is_none_or(|(known, _)| *known != address) {
                 info!(%member, address, "another member of the cluster");
-                let sender = peers::connect(self.hello.clone(), address.clone());
+                let sender = peers::connect(self.local.clone(), address.clone(), self.refusals.clone());
                 self.peers.insert(member, (address, sender));
             }
         }
@@ -300,18 +323,52 @@ impl Cluster {
             self.follow(event);
         }
         self.note_standing();
-        let intents = self.assignments.turn();
-        intents.into_iter().fold(self.member.poll_timeout(), Time::min).since(self.now())
+        let due = [self.assignments.turn(), self.feed.turn(&self.engine)];
+        due.into_iter().flatten().fold(self.member.poll_timeout(), Time::min).since(self.now())
     }
 
     /// Tells the API who leads.
     fn note_standing(&self) {
         let leader = self.member.leader(self.now()).filter(|_| !self.member.leads());
+        self.following.set_leader(leader.as_ref().and_then(|(leader, _)| self.leading(leader)));
         let leader = leader.map(|(leader, _)| LeaderApi {
             name: leader.to_string(),
             url: self.apis.get(leader).cloned().flatten(),
         });
         self.standing.note(self.member.leads(), leader);
+    }
+
+    /// How far a standby is, as far as this member knows: a leader of those that follow it, a standby of itself.
+    pub(super) fn following(&self, member: &MemberId) -> Option<api::Following> {
+        let micros = |lag: Duration| u64::try_from(lag.as_micros()).unwrap_or(u64::MAX);
+        if self.member.leads() {
+            let progress = self.publication.progress().get(member).cloned()?;
+            return Some(api::Following { lag_us: progress.lag().map(micros), problem: None });
+        }
+        let FollowView { age, problem, .. } =
+            Some(self.following.view()).filter(|_| *member == self.local.hello.member)?;
+        Some(api::Following { lag_us: age.map(micros), problem })
+    }
+
+    /// The facts that this member tells, or has been told.
+    pub(super) fn facts(&self) -> u64 {
+        if self.member.leads() { self.publication.facts() } else { self.following.view().facts }
+    }
+
+    /// Where a leader tells facts, if it does.
+    fn leading(&self, leader: &MemberId) -> Option<Leading> {
+        let (address, _) = self.peers.get(leader).filter(|_| self.telling.contains(leader))?;
+        Some(Leading { member: leader.clone(), address: address.clone() })
+    }
+
+    /// Begins with what this member knows of the leader before.
+    fn recall(&self) {
+        let facts = self.following.take();
+        if !facts.is_empty() {
+            info!(facts = facts.len(), "this controller begins with what the leader before it knew");
+            let now = self.now();
+            self.engine.borrow_mut().handle(now, &braid_control::Event::Facts { facts });
+        }
     }
 
     /// Does what follows from an event of the member.
@@ -320,13 +377,16 @@ impl Cluster {
             Event::Elected { term } => {
                 info!(%term, "this controller leads the cluster");
                 self.registered.leads.store(true, Ordering::Relaxed);
+                self.recall();
                 self.engine.borrow_mut().switches_mut().lead(term);
+                self.feed.lead(self.now());
                 self.assignments.lead(term);
             }
             Event::Deposed { newest, is_handed_over } => {
                 warn!(%newest, "another controller leads the cluster");
                 self.registered.leads.store(false, Ordering::Relaxed);
                 self.engine.borrow_mut().follow(newest);
+                self.feed.follow(&self.engine);
                 self.assignments.follow();
                 if !is_handed_over {
                     self.alarm(Threat::LeadershipLost { why: DEPOSED.to_owned() });

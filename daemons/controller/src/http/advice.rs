@@ -118,6 +118,7 @@ fn problem(refusal: &AdviceRefusal) -> Problem {
         AdviceRefusal::NoSubflow { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "no_subflow"),
         AdviceRefusal::NotOwn(_) => (StatusCode::FORBIDDEN, "not_own"),
         AdviceRefusal::UnknownHost(_) => (StatusCode::NOT_FOUND, "unknown_host"),
+        AdviceRefusal::AwaitsSwitch(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
         AdviceRefusal::Busy(_) => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
         AdviceRefusal::Full(_) => (StatusCode::TOO_MANY_REQUESTS, "full"),
         AdviceRefusal::Superseded => (StatusCode::CONFLICT, "superseded"),

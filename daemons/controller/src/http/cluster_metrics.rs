@@ -17,17 +17,35 @@ pub(super) struct ClusterMetrics(pub(super) Option<Cluster>);
 /// Name, help and value.
 type Gauge = (&'static str, &'static str, fn(&Cluster) -> u64);
 
-const GAUGES: [Gauge; 4] = [
+const GAUGES: [Gauge; 6] = [
     ("cluster_leads", "Whether this controller leads its cluster", |it| {
         u64::from(it.leader.is_some() && it.leader == it.member)
     }),
     ("cluster_term", "The newest term that this controller has seen", |it| it.newest_term),
     ("cluster_store_answers", "Whether the store of the cluster answers", |it| u64::from(it.store_answers)),
     ("cluster_members", "Members of the cluster that this controller knows of", |it| it.members.len() as u64),
+    ("cluster_facts", "Facts that this controller tells its standbys, or has of its leader", |it| it.facts),
+    ("cluster_followers", "Standbys that have what this controller knows, while it leads", followers),
 ];
 
+const LAG: (&str, &str) = (
+    "cluster_lag_seconds",
+    "How long a standby has not confirmed what this controller knows, by its name; at a standby, how long ago its leader said \
+     that there is nothing more",
+);
+
 pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
-    GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &[]))
+    let gauges = GAUGES.into_iter().map(|(name, help, _)| MetricFamily::gauge(name, help, &[]));
+    gauges.chain([MetricFamily::gauge(LAG.0, LAG.1, &["member"])])
+}
+
+fn lags(cluster: &Cluster) -> impl Iterator<Item = (&str, u64)> {
+    let of = |member: &braid_api::ClusterMember| member.following.as_ref()?.lag_us;
+    cluster.members.iter().filter_map(move |member| Some((member.name.as_str(), of(member)?)))
+}
+
+fn followers(cluster: &Cluster) -> u64 {
+    if cluster.leader == cluster.member { lags(cluster).count() as u64 } else { 0 }
 }
 
 impl Collector for ClusterMetrics {
@@ -37,6 +55,10 @@ impl Collector for ClusterMetrics {
             if let Some(cluster) = &self.0 {
                 ConstGauge::new(value(cluster)).encode(metric)?;
             }
+        }
+        let mut lag = encoder.encode_descriptor(LAG.0, LAG.1, None, MetricType::Gauge)?;
+        for (member, micros) in self.0.iter().flat_map(lags) {
+            ConstGauge::new(micros as f64 / 1e6).encode(lag.encode_family(&[("member", member)])?)?;
         }
         Ok(())
     }

@@ -92,6 +92,7 @@ fn cluster(store: &str, name: &str) -> ClusterConfig {
         listen: ANY,
         advertise: None,
         trusted: false,
+        tls: None,
         api_trust: None,
     }
 }
@@ -217,4 +218,24 @@ fn damaged_values_in_the_store_are_alarms_and_are_left_alone() {
     let left: Vec<_> = keys[..3].iter().filter_map(|key| etcd.get(key)).collect();
     assert_eq!(left, ["[[rule]\u{1}"; 3]);
     assert!(etcd.get(&keys[3]).is_some_and(|term| term.parse::<u64>().is_ok()), "the term is written again");
+}
+
+#[test]
+fn the_leader_and_each_standby_say_how_far_the_standby_is() {
+    let Some(etcd) = Etcd::start() else { return };
+    let [a, b] = ["a", "b"].map(|name| member(&etcd.url, name));
+    let standby = standby([("a", &a), ("b", &b)]);
+    let leading = leader(standby).expect("a leader");
+    let (leader, own) = if leading == "a" { (&a, "b") } else { (&b, "a") };
+    let following = |asked: &Running, of: &str| {
+        let status: Value = serde_json::from_str(&asked.get("/api/v1/cluster").1).expect("JSON");
+        let members = status["members"].as_array().cloned().unwrap_or_default();
+        members.into_iter().find(|it| it["name"] == of).map(|it| it["following"].clone())
+    };
+    let has_lag = |asked: &Running| following(asked, own).is_some_and(|it| it["lag_us"].is_u64());
+    wait_for(|| has_lag(leader) && has_lag(standby), || leader.get("/api/v1/cluster").1);
+    assert_eq!(following(leader, &leading), Some(Value::Null), "a leader follows nobody");
+    let metrics = leader.get("/metrics").1;
+    assert!(metrics.contains("braid_cluster_followers 1"), "{metrics}");
+    assert!(metrics.contains(&format!("braid_cluster_lag_seconds{{member=\"{own}\"}}")), "{metrics}");
 }

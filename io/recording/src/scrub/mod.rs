@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use braid_control::{Event, Recorded};
+use braid_control::{Event, Fact, Recorded};
 use braid_packet::lldp::ProbeKey;
 
 use crate::reader::Events;
@@ -70,11 +70,20 @@ pub fn scrub(recording: &Path, copy: &Path, secret: [u8; 32], seed: u64) -> io::
         if let Event::DiscoveryKey { secret: old } = &mut event {
             keys.old = ProbeKey::new(std::mem::replace(old, secret));
         }
+        if let Event::Facts { facts } = &mut event {
+            facts.iter_mut().for_each(|fact| scrub_fact(fact, &mut identities));
+        }
         write_line(&mut out, &Line { at, event: &event })?;
         scrubbed.events += 1;
     }
     out.flush()?;
     Ok(scrubbed)
+}
+
+fn scrub_fact(fact: &mut Fact, identities: &mut Identities) {
+    if let Fact::Transfer(transfer) = fact {
+        transfer.tokens_mut().for_each(|token| token.0 = identities.token(token.0));
+    }
 }
 
 fn key_of(header: &Header) -> io::Result<ProbeKey> {

@@ -20,7 +20,7 @@ fn owner(name: &str) -> Owner {
     name.parse().expect("a name")
 }
 
-fn claim(name: &str, paths: usize) -> Claim {
+pub(super) fn claim(name: &str, paths: usize) -> Claim {
     let (streams, distribution, model, lease) = (None, Distribution::Weight, None, Duration::from_secs(60));
     Claim { owner: owner(name), src: ip(1), dst: ip(9), paths, streams, lease, distribution, model }
 }

@@ -14,6 +14,7 @@ mod consistency;
 mod discovery;
 mod ecmp;
 mod edges;
+mod facts;
 mod forwarding;
 mod hostile;
 mod joint;

@@ -198,7 +198,10 @@ impl Requests {
     ) -> Result<Place, AdviceRefusal> {
         let at = |ip| {
             let host = on.deps.cx.topology.host_with_address(ip);
-            host.map(|host| host.at).ok_or(AdviceRefusal::UnknownHost(ip))
+            let was_known = on.memory.has_host(ip);
+            let refusal =
+                if was_known { AdviceRefusal::AwaitsSwitch(ip) } else { AdviceRefusal::UnknownHost(ip) };
+            host.map(|host| host.at).ok_or(refusal)
         };
         let (host, peer) = (at(request.connection.local.ip())?, at(request.connection.remote.ip())?);
         Ok(Place { switches: SwitchPair::new(host.dpid, peer.dpid), host })

@@ -156,6 +156,13 @@ impl StoreAccess {
     }
 }
 
+impl StoreCredentials {
+    /// The files that TLS is read from.
+    pub(super) fn of_tls(&self) -> impl Iterator<Item = &Path> {
+        [&self.authority, &self.certificate, &self.key].into_iter().filter_map(Option::as_deref)
+    }
+}
+
 impl Login {
     /// The password: the file's text without the end of its last line.
     pub(super) fn password(&self) -> Result<String, StoreAccessError> {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use braid_cluster::{MemberId, StoreAnswer, StoreRequest};
 use serde_json::{Value, json};
+use tracing::{debug, warn};
 use ureq::Agent;
 use ureq::http::HeaderValue;
 use ureq::http::header::AUTHORIZATION;
@@ -19,6 +20,7 @@ use super::json::{
     has_revision, is_absent, leader, leader_value, number, pair, pairs, put, put_leased, range, succeeded,
     view,
 };
+use super::stamps::Stamps;
 use super::store_url::StoreUrl;
 pub use access::{ApiTrust, StoreAccess, StoreAccessError, StoreCredentials};
 pub(super) use failure::EtcdError;
@@ -38,26 +40,24 @@ pub(super) struct Etcd {
     /// The server that answered last.
     current: usize,
     prefix: String,
+    store: StoreUrl,
     access: StoreAccess,
+    /// What the files of `access` were when they were read.
+    stamps: Stamps,
     /// Shared by all clones.
     session: Arc<Session>,
 }
 
 impl Etcd {
     pub(super) fn new(store: &StoreUrl, access: StoreAccess, cluster: &str) -> Self {
-        // A proxy for the web does not lead to it.
-        let config = Agent::config_builder().http_status_as_error(false).proxy(None);
-        let config = config.timeout_global(Some(REQUEST_TIMEOUT));
-        let config = match &access.tls {
-            Some(tls) => config.tls_config(tls.clone()),
-            None => config,
-        };
         Self {
-            agent: config.build().new_agent(),
+            agent: agent(&access),
             scheme: if store.is_encrypted { "https" } else { "http" },
             endpoints: store.endpoints.clone(),
             current: 0,
             prefix: format!("/braid/{cluster}/"),
+            store: store.clone(),
+            stamps: Stamps::of(access.files.of_tls()),
             access,
             session: Arc::default(),
         }
@@ -157,6 +157,7 @@ impl Etcd {
 
     /// Asks the servers in turn, beginning with the one that answered last.
     fn call(&mut self, method: &str, body: &Value) -> Result<Value, EtcdError> {
+        self.renew_access();
         let body = body.to_string();
         let mut last = EtcdError::Unreachable("it has no address".to_owned());
         for _ in 0..self.endpoints.len() {
@@ -176,6 +177,22 @@ impl Etcd {
         }
         self.session.note_failure(Some(last.to_string()));
         Err(last)
+    }
+
+    /// Reads certificates again that have changed, for new connections. Files that cannot be used change nothing.
+    fn renew_access(&mut self) {
+        let now = Stamps::of(self.access.files.of_tls());
+        if now == self.stamps {
+            return;
+        }
+        self.stamps = now;
+        match StoreAccess::read(&self.store, self.access.files.clone()) {
+            Ok(access) => {
+                debug!("certificates for etcd were read again");
+                (self.agent, self.access) = (agent(&access), access);
+            }
+            Err(why) => warn!(%why, "certificates for etcd have changed, and the old ones stay in use"),
+        }
     }
 
     /// Asks one server, and logs in first where it asks for that.
@@ -228,6 +245,17 @@ impl Etcd {
         let text = response.body_mut().read_to_string().map_err(failed)?;
         serde_json::from_str(&text).map_err(|_| server.foreign(&text))
     }
+}
+
+fn agent(access: &StoreAccess) -> Agent {
+    // A proxy for the web does not lead to it.
+    let config = Agent::config_builder().http_status_as_error(false).proxy(None);
+    let config = config.timeout_global(Some(REQUEST_TIMEOUT));
+    let config = match &access.tls {
+        Some(tls) => config.tls_config(tls.clone()),
+        None => config,
+    };
+    config.build().new_agent()
 }
 
 /// What is sent to a server.

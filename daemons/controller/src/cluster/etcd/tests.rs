@@ -67,6 +67,21 @@ fn etcd_is_reached_over_tls_with_a_client_certificate() {
 }
 
 #[test]
+fn a_certificate_that_is_replaced_is_shown_without_a_new_client() {
+    let (pki, other) = (Pki::new(), Pki::new());
+    let Some(server) = Server::start(tls(&pki.issue(&LOCAL, None), Some(&pki))) else { return };
+    let url = format!("etcds://{}", server.endpoint());
+    let shown = other.issue(&[], None);
+    let mut etcd = client(&url, showing(&pki, &shown)).expect("its files");
+    assert!(etcd.put("a", "1").is_err(), "of another authority");
+    let own = pki.issue(&[], None);
+    std::fs::rename(&own.key, &shown.key).expect("a file");
+    assert!(etcd.put("a", "1").is_err(), "half of it");
+    std::fs::rename(&own.certificate, &shown.certificate).expect("a file");
+    assert_works(etcd);
+}
+
+#[test]
 fn each_wrong_certificate_is_named_with_what_to_do() {
     let (pki, other) = (Pki::new(), Pki::new());
     let Some(server) = Server::start(tls(&pki.issue(&LOCAL, None), Some(&pki))) else { return };

@@ -4,31 +4,44 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use braid_cluster::{ConnectionId, MemberId, Message};
+use braid_tls::{Role, explain, is_tls_failure};
 use tokio::sync::mpsc::Sender;
 use tracing::{debug, warn};
 
-use super::lines::{Lines, write_line};
-use super::{GREETING_TIMEOUT, Greeting, Hello, Incoming, SILENCE, spawn};
+use super::lines::Lines;
+use super::tls::Secured;
+use super::{GREETING_TIMEOUT, Greeting, Hello, Incoming, Local, Refusals, SILENCE, spawn};
+use crate::cluster::facts::{self, Publication};
 use crate::peer_limit::{PeerCounts, PeerLimitError, PeerLimits};
 
-/// Connections at the same time. A member has one, and another one while it connects anew.
+/// Connections at the same time. A member has one, one that follows, and others while it connects anew.
 const LIMITS: PeerLimits = PeerLimits { address: 8, prefix: 64, loopback: 64, total: 128 };
 
 /// What all connections share.
 struct Listening {
-    hello: Hello,
+    local: Local,
     incoming: Sender<Incoming>,
+    refusals: Refusals,
+    publication: Publication,
     counts: Mutex<PeerCounts>,
     /// The newest connection from each member.
     open: Mutex<BTreeMap<MemberId, (ConnectionId, TcpStream)>>,
 }
 
 /// Accepts other members of the cluster.
-pub(in crate::cluster) fn accept(listener: TcpListener, hello: Hello, incoming: Sender<Incoming>) {
+pub(in crate::cluster) fn accept(
+    listener: TcpListener,
+    local: Local,
+    incoming: Sender<Incoming>,
+    publication: Publication,
+) {
     let counts = Mutex::new(PeerCounts::new(LIMITS));
-    let listening = Arc::new(Listening { hello, incoming, counts, open: Mutex::default() });
+    let refusals = Refusals::new(incoming.clone());
+    let listening = Listening { local, incoming, refusals, publication, counts, open: Mutex::default() };
+    let listening = Arc::new(listening);
     spawn("cluster-accept", move || {
         for (number, stream) in (0..).zip(listener.incoming().flatten()) {
             let Ok(from) = stream.peer_addr().map(|it| it.ip()) else { continue };
@@ -38,7 +51,7 @@ pub(in crate::cluster) fn accept(listener: TcpListener, hello: Hello, incoming: 
             }
             let listening = listening.clone();
             spawn("cluster-in", move || {
-                if let Err(why) = listening.serve(stream, ConnectionId(number)) {
+                if let Err(why) = listening.serve(from, stream, ConnectionId(number)) {
                     debug!(%from, %why, "a connection of a member ended");
                 }
                 lock(&listening.counts).remove(from);
@@ -56,25 +69,43 @@ impl Listening {
     }
 
     /// Greets, and passes messages on until the connection ends or is silent.
-    fn serve(&self, stream: TcpStream, connection: ConnectionId) -> io::Result<()> {
-        stream.set_write_timeout(Some(GREETING_TIMEOUT))?;
-        let mut lines = Lines::new(stream.try_clone()?);
-        let theirs: Hello = serde_json::from_value(lines.next(GREETING_TIMEOUT)?)?;
-        let refused = self.hello.refusal(&theirs);
-        if let Some(why) = &refused {
-            warn!(member = %theirs.member, from = ?stream.peer_addr(), why, "another member was refused");
+    fn serve(&self, from: IpAddr, stream: TcpStream, connection: ConnectionId) -> io::Result<()> {
+        let socket = stream.try_clone()?;
+        let secured = Secured::accept(self.local.tls.as_ref(), stream, Instant::now() + GREETING_TIMEOUT);
+        let secured = secured.inspect_err(|error| self.note_failure(from, error))?;
+        let Some((theirs, mut lines)) = self.greet(from, secured)? else { return Ok(()) };
+        if theirs.follows {
+            return facts::serve(&self.publication, &theirs.member, lines);
         }
-        let is_refused = refused.is_some();
-        write_line(&stream, &Greeting { hello: self.hello.clone(), refused })?;
-        if is_refused {
-            return Ok(());
-        }
-        self.note_open(&theirs.member, connection, stream);
+        self.note_open(&theirs.member, connection, socket);
         self.pass(Incoming::Opened(theirs.member.clone(), connection))?;
         let ended = self.receive(&theirs.member, &mut lines);
         self.note_closed(&theirs.member, connection);
         self.pass(Incoming::Closed(theirs.member, connection))?;
         ended
+    }
+
+    /// Answers a greeting; `None` if whoever greets is refused.
+    fn greet(&self, from: IpAddr, mut secured: Secured) -> io::Result<Option<(Hello, Lines)>> {
+        let theirs: Hello = serde_json::from_value(secured.lines.next(GREETING_TIMEOUT)?)?;
+        let impostor = secured.impostor(&theirs.member);
+        impostor.iter().for_each(|why| self.refusals.note(from, why.clone()));
+        let refused = self.local.hello.refusal(&theirs);
+        if let Some(why) = &refused {
+            warn!(member = %theirs.member, %from, why, "another member was refused");
+        }
+        let not_followed = theirs.follows.then(|| self.publication.refusal()).flatten();
+        let refused = refused.or(impostor).or(not_followed);
+        let is_refused = refused.is_some();
+        secured.lines.write(&Greeting { hello: self.local.hello.clone(), refused }, GREETING_TIMEOUT)?;
+        Ok((!is_refused).then_some((theirs, secured.lines)))
+    }
+
+    /// A connection whose certificate is not one of the cluster, or that has none.
+    fn note_failure(&self, from: IpAddr, error: &io::Error) {
+        if is_tls_failure(error) {
+            self.refusals.note(from, explain(Role::Member, error));
+        }
     }
 
     /// Ends the member's older connection, which this one replaces.

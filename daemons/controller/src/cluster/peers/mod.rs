@@ -1,12 +1,16 @@
-//! Connections between members: lines of JSON over TCP. Each member sends on those that it opens.
+//! Connections between members: lines of JSON over TCP or TLS. Each member sends on those that it opens.
 //!
 //! Whoever opens a connection says [`Hello`] and gets a [`Greeting`]. Then it sends messages, and something once a second if
-//! there is none.
+//! there is none. Over TLS both ends show certificates that an authority of the cluster has signed, each with its member's
+//! name.
 
 mod accept;
 mod dial;
 mod lines;
+mod refusals;
+mod tls;
 
+use std::net::IpAddr;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +19,10 @@ use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 pub(super) use accept::accept;
-pub(super) use dial::{connect, identify};
+pub(super) use dial::{connect, follow, identify};
+pub(super) use lines::Lines;
+pub(super) use refusals::Refusals;
+pub use tls::{MemberTls, MemberTlsError};
 
 /// The version of what members say to each other, and the oldest one that this member understands.
 const VERSION: u32 = 1;
@@ -28,6 +35,14 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// A sender that has no message says something in this interval.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// This member, as the others meet it.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    pub(super) hello: Hello,
+    /// Its certificate; `None`: connections are plain TCP.
+    pub(super) tls: Option<MemberTls>,
+}
+
 /// The first line of a connection, and a part of its answer: who speaks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
@@ -37,6 +52,14 @@ pub(super) struct Hello {
     /// The newest version of the protocol that it speaks, and the oldest.
     version: u32,
     oldest: u32,
+    /// Whether it wants to be told facts, instead of sending messages.
+    #[serde(default, skip_serializing_if = "is_false")]
+    follows: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The answer to a [`Hello`].
@@ -53,11 +76,18 @@ pub(super) enum Incoming {
     Opened(MemberId, ConnectionId),
     Message(MemberId, Message),
     Closed(MemberId, ConnectionId),
+    /// A connection with this address was not one with a member, so often.
+    Refused {
+        peer: IpAddr,
+        why: String,
+        count: u64,
+    },
 }
 
 impl Hello {
     pub(super) fn new(cluster: &str, member: &MemberId, run: RunId) -> Self {
-        Self { cluster: cluster.to_owned(), member: member.clone(), run, version: VERSION, oldest: OLDEST }
+        let (version, oldest, follows) = (VERSION, OLDEST, false);
+        Self { cluster: cluster.to_owned(), member: member.clone(), run, version, oldest, follows }
     }
 
     /// Whether both are processes with the name of one member.

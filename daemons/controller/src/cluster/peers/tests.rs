@@ -2,11 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::SyncSender;
 
 use braid_types::Term;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::*;
+use crate::cluster::facts::Publication;
+
+mod tls;
 
 fn hello(cluster: &str, member: &str, run: u64) -> Hello {
     Hello::new(cluster, &MemberId::new(member), RunId(run))
@@ -14,11 +18,25 @@ fn hello(cluster: &str, member: &str, run: u64) -> Hello {
 
 /// A member that listens; where, and what comes in.
 fn listen(own: Hello) -> (SocketAddr, Receiver<Incoming>) {
+    listen_as(plain(own))
+}
+
+fn listen_as(local: Local) -> (SocketAddr, Receiver<Incoming>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     let (sender, incoming) = channel(64);
-    accept(listener, own, sender);
+    accept(listener, local, sender, Publication::default());
     (address, incoming)
+}
+
+/// A member without certificates.
+fn plain(hello: Hello) -> Local {
+    Local { hello, tls: None }
+}
+
+/// Sends to a member; what it refuses is told to nobody.
+fn connect_to(own: Hello, to: SocketAddr) -> SyncSender<Message> {
+    connect(plain(own), to.to_string(), Refusals::new(channel(1).0))
 }
 
 /// Connects by hand; the greeting.
@@ -37,7 +55,7 @@ fn json(hello: &Hello) -> String {
 #[test]
 fn messages_arrive_from_the_member_that_has_said_hello() {
     let (address, mut incoming) = listen(hello("c", "a", 1));
-    let sender = connect(hello("c", "b", 2), address.to_string());
+    let sender = connect_to(hello("c", "b", 2), address);
     let Some(Incoming::Opened(member, _)) = incoming.blocking_recv() else { panic!("no hello") };
     assert_eq!(member, MemberId::new("b"));
     // What was sent before the connection was open may be dropped.
@@ -96,16 +114,16 @@ fn whoever_listens_can_be_asked_who_it_is() {
     let own = hello("c", "a", 1);
     let (address, _incoming) = listen(own.clone());
     let twin = hello("c", "a", 2);
-    let found = identify(&twin, &address.to_string()).expect("a greeting");
+    let found = identify(&plain(twin.clone()), &address.to_string()).expect("a greeting");
     assert!(found == own && twin.is_twin(&found) && !own.is_twin(&found));
-    assert_eq!(identify(&twin, "127.0.0.1:1"), None);
+    assert_eq!(identify(&plain(twin), "127.0.0.1:1"), None);
 }
 
 #[test]
 fn silent_connections_lock_no_member_out() {
     let (address, mut incoming) = listen(hello("c", "a", 1));
     let silent: Vec<_> = (0..200).map(|_| TcpStream::connect(address).expect("it listens")).collect();
-    let _sender = connect(hello("c", "b", 2), address.to_string());
+    let _sender = connect_to(hello("c", "b", 2), address);
     assert!(matches!(incoming.blocking_recv(), Some(Incoming::Opened(..))));
     drop(silent);
 }
@@ -120,7 +138,7 @@ fn the_older_connection_of_a_member_ends_when_it_connects_anew() {
         match incoming.blocking_recv().expect("more") {
             Incoming::Opened(_, connection) => opened.push(connection),
             Incoming::Closed(_, connection) => break connection,
-            Incoming::Message(..) => {}
+            Incoming::Message(..) | Incoming::Refused { .. } => {}
         }
     };
     assert_eq!(opened.first(), Some(&closed));

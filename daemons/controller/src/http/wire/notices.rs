@@ -99,6 +99,7 @@ pub(in crate::http) fn threat(threat: &Threat) -> braid_api::Threat {
         Threat::LeadershipLost { why } => Wire::LeadershipLost { why },
         Threat::DuplicateMember { why } => Wire::DuplicateMember { why },
         Threat::CorruptStore { why } => Wire::CorruptStore { why },
+        Threat::ForeignMember { why } => Wire::ForeignMember { why },
         Threat::RefusedConnection { why } => Wire::RefusedConnection { why },
         Threat::WrongToken => Wire::WrongToken,
     }
@@ -174,6 +175,7 @@ mod tests {
             Threat::LeadershipLost { why: String::new() },
             Threat::DuplicateMember { why: String::new() },
             Threat::CorruptStore { why: String::new() },
+            Threat::ForeignMember { why: String::new() },
             Threat::RefusedConnection { why: String::new() },
             Threat::WrongToken,
         ];

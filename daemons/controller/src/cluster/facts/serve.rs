@@ -1,0 +1,82 @@
+//! A leader's connection with one standby that follows it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use braid_cluster::MemberId;
+use tracing::info;
+
+use super::publication::{Encoded, Progress, Publication, Subscription};
+use super::wire::{Applied, Header, batch, batches};
+use crate::cluster::peers::Lines;
+
+/// A standby that takes a batch, or confirms it, no sooner than this is dropped.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A standby hears something in this interval, so that both ends know that the other one is there.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Sends everything that is known, then what changes, until the connection or the leadership ends.
+pub(in crate::cluster) fn serve(
+    publication: &Publication,
+    member: &MemberId,
+    lines: Lines,
+) -> io::Result<()> {
+    let Subscription { snapshot, queue, progress } = publication.subscribe(member);
+    info!(%member, facts = snapshot.len(), "a standby follows");
+    let mut told = Told { lines, progress: progress.clone(), number: 0 };
+    let sent = told.begin(&snapshot);
+    drop(snapshot);
+    let ended = sent.and_then(|()| {
+        loop {
+            match queue.recv_timeout(IDLE) {
+                Ok(Encoded { changes, taken }) => told.send_all(&changes, taken)?,
+                Err(RecvTimeoutError::Timeout) => told.send(&[], false)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    });
+    publication.unsubscribe(member, &progress);
+    ended
+}
+
+/// A standby, and what it was told.
+struct Told {
+    lines: Lines,
+    progress: Arc<Progress>,
+    number: u64,
+}
+
+impl Told {
+    /// Sends the snapshot, and that it is complete.
+    fn begin(&mut self, snapshot: &[Arc<str>]) -> io::Result<()> {
+        self.lines.write(&Header::OWN, PATIENCE)?;
+        let began = Instant::now();
+        for part in batches(snapshot) {
+            self.progress.note_sent(began);
+            self.send(part, true)?;
+        }
+        self.send(&[], false)
+    }
+
+    fn send_all(&mut self, changes: &[Arc<str>], taken: Instant) -> io::Result<()> {
+        for part in batches(changes) {
+            self.progress.note_sent(taken);
+            self.send(part, false)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a batch and waits until it is confirmed.
+    fn send(&mut self, changes: &[Arc<str>], more: bool) -> io::Result<()> {
+        self.number += 1;
+        self.lines.write_text(batch(self.number, more, changes), PATIENCE)?;
+        let answer: Applied = serde_json::from_value(self.lines.next(PATIENCE)?)?;
+        if answer.applied != self.number {
+            return Err(io::Error::other("another batch was confirmed"));
+        }
+        self.progress.note_applied(more);
+        Ok(())
+    }
+}
