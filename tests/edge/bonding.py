@@ -14,25 +14,17 @@ with 1 where both lines carry less than 0.97 of the better one.
 
 import argparse
 import contextlib
-import json
 import os
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
 
 import edge
-from edge import inside, run
+import sites
+from edge import run
 
-NAME = f"bond{os.getpid()}"
-HOSTS = [f"{NAME}h{side}" for side in "ab"]
-SITES = [f"{NAME}s{side}" for side in "ab"]
-LINES = f"{NAME}l"
-SPACES = [*HOSTS, *SITES, LINES]
-PORT = 51820
+PLACES = sites.Places("bond", ["l"])
+[LINES] = PLACES.between
 WARM_UP = 5
 LEAST = 0.97
 # Name; of each line Mbit/s, milliseconds, milliseconds of jitter, percent lost; mqvpn's ratios by default and tuned.
@@ -57,21 +49,12 @@ PROFILES = [
 
 
 def build():
-    for space in SPACES:
-        run(f"ip netns add {space}")
-        run(f"ip -n {space} link set lo up")
-        inside(space, "sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
-    for side, (host, site) in enumerate(zip(HOSTS, SITES)):
-        edge.cable((host, "eth"), (site, "lan"))
-        run(f"ip -n {host} address add 10.{side + 1}.0.2/24 dev eth")
-        run(f"ip -n {site} address add 10.{side + 1}.0.1/24 dev lan")
-        run(f"ip -n {host} route add default via 10.{side + 1}.0.1")
+    for side, site in enumerate(PLACES.sites):
         for line in (1, 2):
             end = f"{'ab'[side]}{line}"
             edge.cable((site, f"wan{line}"), (LINES, end))
-            for space, device in ((site, f"wan{line}"), (LINES, end)):
-                inside(space, f"ethtool -K {device} tx off tso off gso off gro off")
-                inside(space, f"sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1")
+            sites.plain(site, f"wan{line}")
+            sites.plain(LINES, end)
             run(f"ip -n {site} address add 192.168.{line}.{side + 1}/24 dev wan{line}")
 
 
@@ -87,94 +70,26 @@ def direction(rate, delay, jitter, loss):
 
 
 @contextlib.contextmanager
-def lines(braid, folder, profile, seed):
-    """The link process of a profile."""
-    links = [
-        {"devices": [f"a{line}", f"b{line}"], "directions": [direction(*profile[line])] * 2} for line in (1, 2)
-    ]
-    setup = {"socket": f"{folder}/lines.sock", "seed": seed, "links": links}
-    command = ["ip", "netns", "exec", LINES, braid, "lab", "link", "serve"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
-    try:
-        process.stdin.write(json.dumps(setup))
-        process.stdin.close()
-        yield
-    finally:
-        stop(process)
-
-
-def keys(braid, folder):
-    return [run(f"{braid} site keygen {folder}/{side}.key").strip() for side in "ab"]
-
-
-def files(folder, publics, used):
-    """The files of both sites with these lines."""
-    paths = "".join(f'[[peer.path]]\nuplink = "wan{line}"\naddress = "192.168.{line}.2:{PORT}"\n' for line in used)
-    for side in (0, 1):
-        text = f'private_key = "{"ab"[side]}.key"\nstatus = "{folder}/{"ab"[side]}.sock"\n'
-        text += "".join(f'[[uplink]]\ninterface = "wan{line}"\n' for line in used)
-        text += f'[[peer]]\nname = "other"\npublic_key = "{publics[1 - side]}"\nnetworks = ["10.{2 - side}.0.0/16"]\n'
-        text += paths if side == 0 else ""
-        text += "[lan]\n"
-        Path(folder, f"{'ab'[side]}.toml").write_text(text)
-    return [f"{folder}/{side}.toml" for side in "ab"]
-
-
-@contextlib.contextmanager
-def sites(braid, configs, count):
-    """Both sites, as soon as all paths are up and their lengths are known."""
-    processes = []
-    try:
-        for space, config in zip(SITES, configs):
-            log = open(f"{config}.log", "w")
-            command = f"ip netns exec {space} {braid} site run {config}"
-            processes.append(subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=log, text=True))
-            json.loads(processes[-1].stdout.readline())
-        until(lambda: ready(braid, configs, count))
-        yield processes
-    except BaseException:
-        for config in configs:
-            print(config, Path(f"{config}.log").read_text()[-2000:], sep="\n", file=sys.stderr)
-        raise
-    finally:
-        for process in processes:
-            stop(process)
+def joined(options, folder, publics, profile, seed, used):
+    """Both sites with these lines, as soon as all paths are up and their lengths are known."""
+    configs = sites.files(folder, publics, {line: f"192.168.{line}.2" for line in used})
+    directions = [direction(*profile[line]) for line in (1, 2)]
+    with sites.lines(options.braid, folder, LINES, directions, seed):
+        with sites.running(options.braid, PLACES, configs):
+            sites.until("the sites are ready", lambda: ready(options.braid, configs, len(used)), 30)
+            yield
 
 
 def ready(braid, configs, count):
-    for config in configs:
-        status = json.loads(run(f"{braid} site status {config} --json"))
+    for status in (sites.status(braid, config) for config in configs):
         paths = [path for path in status["peers"][0]["paths"] if path["up"] and path["mtu"] > 1400]
         if len(paths) < count or status["mtu"] < 1400:
             return False
     return True
 
 
-def until(done, patience=30):
-    end = time.monotonic() + patience
-    while not done():
-        if time.monotonic() > end:
-            sys.exit(f"the sites are not ready after {patience} s")
-        time.sleep(0.3)
-
-
-def stop(process):
-    process.send_signal(signal.SIGTERM)
-    process.wait()
-
-
 def iperf(seconds, control):
-    server = subprocess.Popen(f"ip netns exec {HOSTS[1]} iperf3 -s -1".split(), stdout=subprocess.DEVNULL)
-    time.sleep(0.3)
-    try:
-        command = f"iperf3 -c 10.2.0.2 -t {seconds} -O {WARM_UP} -C {control} --json"
-        result = json.loads(inside(HOSTS[0], command, check=False))
-        if "error" in result:
-            sys.exit(f"iperf3: {result['error']}")
-        return edge.received(result["end"])
-    finally:
-        server.kill()
-        server.wait()
+    return sites.iperf(PLACES, f"-t {seconds} -O {WARM_UP} -C {control}")
 
 
 def measure(options, folder, publics, profile):
@@ -183,11 +98,10 @@ def measure(options, folder, publics, profile):
     for seed in range(options.runs):
         for control, by_lines in results.items():
             for used, rates in by_lines.items():
-                with lines(options.braid, folder, profile, seed):
-                    with sites(options.braid, files(folder, publics, used), len(used)):
-                        rates.append(iperf(options.seconds, control))
-                        if options.verbose:
-                            print(run(f"{options.braid} site status {folder}/a.toml"), rates)
+                with joined(options, folder, publics, profile, seed, used):
+                    rates.append(iperf(options.seconds, control))
+                    if options.verbose:
+                        print(run(f"{options.braid} site status {folder}/a.toml"), rates)
     return {control: [statistics.median(rates) for rates in it.values()] for control, it in results.items()}
 
 
@@ -209,20 +123,16 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     bad = []
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            build()
-            publics = keys(options.braid, folder)
-            print("profile       control     A      B     both  ratio  mqvpn: default  tuned")
-            for profile in chosen(options.profiles):
-                for control, (a, b, both) in measure(options, folder, publics, profile).items():
-                    ratio = both / max(a, b)
-                    published = f"{profile[3]:14.2f} {profile[4]:6.2f}"
-                    print(f"{profile[0]:<13} {control:<6} {a:6.1f} {b:6.1f} {both:7.1f} {ratio:6.2f} {published}", flush=True)
-                    bad += [f"{profile[0]} with {control}"] if ratio < LEAST else []
-        finally:
-            for space in SPACES:
-                run(f"ip netns delete {space}", check=False)
+    with tempfile.TemporaryDirectory() as folder, sites.kept(PLACES):
+        build()
+        publics = sites.keys(options.braid, folder)
+        print("profile       control     A      B     both  ratio  mqvpn: default  tuned")
+        for profile in chosen(options.profiles):
+            for control, (a, b, both) in measure(options, folder, publics, profile).items():
+                ratio = both / max(a, b)
+                published = f"{profile[3]:14.2f} {profile[4]:6.2f}"
+                print(f"{profile[0]:<13} {control:<6} {a:6.1f} {b:6.1f} {both:7.1f} {ratio:6.2f} {published}", flush=True)
+                bad += [f"{profile[0]} with {control}"] if ratio < LEAST else []
     if options.judge and bad:
         sys.exit(f"wanted at least {LEAST} of the better line: {', '.join(bad)}")
 

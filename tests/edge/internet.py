@@ -3,12 +3,14 @@
 
 Usage, as root: tests/edge/internet.py BRAID [SECONDS [RATE]]
 
-    host - site = 2 translators = 2 translators - site - host
+    host - site = 2 translators = 2 lines of 20 ms = 2 translators - site - host
 
 All in network namespaces. The left site dials; the right translators forward one port to the right site. Prints what iperf3
-reaches over one uplink and over both (of RATE, 10 Mbit/s). Then a copy passes while the left site's address changes, while a
-translator forgets, and while an uplink is removed, and a stranger repeats and changes datagrams that it has recorded. Ends
-with 1 if both uplinks carry less than 1.8 times what one does, if a copy differs, or if a datagram is accepted twice.
+reaches over one uplink and over both (of RATE, 10 Mbit/s), and how long DNS and SSH take with idle uplinks and while four flows
+fill both. Then a copy passes while the left site's address changes, while a translator forgets, and while an uplink is removed,
+and a stranger repeats and changes datagrams that it has recorded. Ends with 1 if both uplinks carry less than 1.8 times what one
+does, if the median of DNS or SSH is more than 1.5 times that of idle uplinks (the 99th percentile is the target, and is shown),
+if a copy differs, or if a datagram is accepted twice.
 """
 
 import contextlib
@@ -16,7 +18,6 @@ import hashlib
 import json
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -26,16 +27,20 @@ import time
 from pathlib import Path
 
 import edge
+import sites
 from edge import inside, run
+from sites import PORT, paths, status, until
 
-NAME = f"site{os.getpid()}"
-HOSTS = [f"{NAME}h{side}" for side in "ab"]
-SITES = [f"{NAME}s{side}" for side in "ab"]
+PLACES = sites.Places("site", [*(f"{side}{uplink}" for side in "ab" for uplink in (1, 2)), "l"])
+HOSTS, SITES = PLACES.hosts, PLACES.sites
 # By side and uplink.
-TRANSLATORS = [[f"{NAME}{side}{uplink}" for uplink in (1, 2)] for side in "ab"]
-SPACES = [*HOSTS, *SITES, *TRANSLATORS[0], *TRANSLATORS[1]]
-PORT = 51820
+TRANSLATORS = [PLACES.between[:2], PLACES.between[2:4]]
+LINES = PLACES.between[4]
 WANTED = 1.8
+WANTED_RATIO = 1.5
+DELAY = "20ms"
+QUEUE = "200 packets"
+URGENT = Path(__file__).with_name("urgent.py")
 TRANSLATE = """
 table ip translate {
     chain out { type nat hook postrouting priority srcnat; oifname "out" masquerade random; }
@@ -53,23 +58,15 @@ def within(side, uplink, host=2):
     return f"192.168.{10 * (side + 1) + uplink}.{host}"
 
 
-def build(rate):
-    for space in SPACES:
-        run(f"ip netns add {space}")
-        run(f"ip -n {space} link set lo up")
-        inside(space, "sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
-    for side, (host, site) in enumerate(zip(HOSTS, SITES)):
-        edge.cable((host, "eth"), (site, "lan"))
-        run(f"ip -n {host} address add 10.{side + 1}.0.2/24 dev eth")
-        run(f"ip -n {site} address add 10.{side + 1}.0.1/24 dev lan")
-        run(f"ip -n {host} route add default via 10.{side + 1}.0.1")
+def build():
+    for side in (0, 1):
         for uplink in (1, 2):
             attach(side, uplink)
-    for uplink in (1, 2):
-        edge.cable(*((TRANSLATORS[side][uplink - 1], "out") for side in (0, 1)))
-        for side in (0, 1):
+            translator, end = TRANSLATORS[side][uplink - 1], f"{'ab'[side]}{uplink}"
+            edge.cable((translator, "out"), (LINES, end))
+            sites.plain(translator, "out")
+            sites.plain(LINES, end)
             translate(side, uplink)
-            edge.limit(TRANSLATORS[side][uplink - 1], "out", rate)
 
 
 def attach(side, uplink, host=2):
@@ -94,75 +91,59 @@ def translate(side, uplink):
     subprocess.run(["ip", "netns", "exec", translator, "nft", "-f", "-"], input=rules, text=True, check=True)
 
 
-def files(braid, folder):
-    """Keys and files of both sites."""
-    keys = [run(f"{braid} site keygen {folder}/{side}.key").strip() for side in "ab"]
-    paths = "".join(
-        f'[[peer.path]]\nuplink = "wan{uplink}"\naddress = "{outside(1, uplink)}:{PORT}"\n' for uplink in (1, 2)
-    )
-    for side in (0, 1):
-        text = f'private_key = "{"ab"[side]}.key"\nstatus = "{folder}/{"ab"[side]}.sock"\n'
-        text += "".join(f'[[uplink]]\ninterface = "wan{uplink}"\n' for uplink in (1, 2))
-        text += f'[[peer]]\nname = "other"\npublic_key = "{keys[1 - side]}"\nnetworks = ["10.{2 - side}.0.0/16"]\n'
-        text += paths if side == 0 else ""
-        text += "[lan]\n"
-        Path(folder, f"{'ab'[side]}.toml").write_text(text)
-    return [f"{folder}/{side}.toml" for side in "ab"]
-
-
 @contextlib.contextmanager
 def network(braid, rate):
-    sites = []
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            build(rate)
-            configs = files(braid, folder)
-            for space, config in zip(SITES, configs):
-                run(f"{braid} site check {config}")
-                command = f"ip netns exec {space} {braid} site run {config}"
-                log = open(f"{config}.log", "w")
-                sites.append(subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=log, text=True))
-                json.loads(sites[-1].stdout.readline())
-            yield configs, sites
-        except BaseException:
-            for log in Path(folder).glob("*.log"):
-                print(log.name, log.read_text()[-3000:], sep="\n", file=sys.stderr)
-            raise
-        finally:
-            for process in sites:
-                process.send_signal(signal.SIGTERM)
-                process.wait()
-            for space in SPACES:
-                run(f"ip netns delete {space}", check=False)
-
-
-def status(braid, config):
-    return json.loads(run(f"{braid} site status {config} --json"))
-
-
-def paths(braid, config):
-    return status(braid, config)["peers"][0]["paths"]
-
-
-def until(what, done, patience=20):
-    end = time.monotonic() + patience
-    while not done():
-        if time.monotonic() > end:
-            sys.exit(f"still not so after {patience} s: {what}")
-        time.sleep(0.2)
+    direction = {"rate": f"{rate}Mbit", "delay": DELAY, "jitter": "0ms", "distribution": "uniform", "loss": "0%", "queue": QUEUE}
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        stack.enter_context(sites.kept(PLACES))
+        build()
+        stack.enter_context(sites.lines(braid, folder, LINES, [direction] * 2, 1))
+        dialled = {uplink: outside(1, uplink) for uplink in (1, 2)}
+        configs = sites.files(folder, sites.keys(braid, folder), dialled)
+        yield configs, stack.enter_context(sites.running(braid, PLACES, configs))
 
 
 def iperf(seconds):
-    server = subprocess.Popen(f"ip netns exec {HOSTS[1]} iperf3 -s -1".split(), stdout=subprocess.DEVNULL)
-    time.sleep(0.5)
+    return sites.iperf(PLACES, f"-t {seconds} -O 2")
+
+
+def waits(seconds):
+    """The round trips of urgent packets with idle uplinks, and while both are full."""
+    where = ["ip", "netns", "exec", HOSTS[1], sys.executable, URGENT, "serve"]
+    server = subprocess.Popen(where, stdout=subprocess.PIPE, text=True)
+    server.stdout.readline()
+    ask = f"{sys.executable} {URGENT} ask 10.2.0.2 {seconds}"
     try:
-        result = json.loads(inside(HOSTS[0], f"iperf3 -c 10.2.0.2 -t {seconds} -O 2 --json", check=False))
+        idle = json.loads(inside(HOSTS[0], ask))
+        with sites.server(PLACES):
+            words = f"ip netns exec {HOSTS[0]} iperf3 -c 10.2.0.2 -C cubic -P 4 -t {seconds + 10} --json"
+            bulk = subprocess.Popen(words.split(), stdout=subprocess.PIPE, text=True)
+            try:
+                time.sleep(5)
+                full = json.loads(inside(HOSTS[0], ask))
+                result = json.loads(bulk.communicate()[0])
+            finally:
+                bulk.kill()
+                bulk.wait()
         if "error" in result:
             sys.exit(f"iperf3: {result['error']}")
-        return edge.received(result["end"])
+        return idle, full, edge.received(result["end"])
     finally:
         server.kill()
         server.wait()
+
+
+def compare_waits(seconds):
+    """Prints what urgent packets take; whether full uplinks delay them little."""
+    idle, full, rate = waits(seconds)
+    ratios = []
+    for kind in idle:
+        median, p99 = (full[kind][name] / idle[kind][name] for name in ("median", "p99"))
+        ratios.append(median)
+        shown = ", ".join(f"{name} {it[kind]['median']:.1f} and {it[kind]['p99']:.1f} ms" for name, it in (("idle", idle), ("full", full)))
+        print(f"{kind}, median and 99th percentile: {shown}, {median:.2f} and {p99:.2f} times; bulk {rate:.1f} Mbit/s")
+    return max(ratios) <= WANTED_RATIO
 
 
 SERVE = "import socket,sys,hashlib\ns=socket.create_server(('',7000))\nprint(flush=True)\nc,_=s.accept()\nh=hashlib.sha256()\nwhile b:=c.recv(65536): h.update(b)\nprint(h.hexdigest())"
@@ -253,12 +234,12 @@ def attacked(braid, configs, size):
         sys.exit(f"wanted all refused, the copy whole, and nobody to move: {remotes}, {after}")
 
 
-def idle(sites):
+def idle(processes):
     """The part of a core that both sites take without traffic."""
     time.sleep(4)
-    before, begun = edge.cores(sites), time.monotonic()
+    before, begun = edge.cores(processes), time.monotonic()
     time.sleep(5)
-    return sum(edge.cores(sites)) - sum(before), time.monotonic() - begun
+    return sum(edge.cores(processes)) - sum(before), time.monotonic() - begun
 
 
 def main():
@@ -267,7 +248,7 @@ def main():
     braid = os.path.abspath(sys.argv[1])
     seconds, rate = (int(word) for word in (sys.argv[2:] + ["12", "10"][len(sys.argv) - 2 :])[:2])
     size = rate * 125_000 * 6
-    with network(braid, rate) as (configs, sites):
+    with network(braid, rate) as (configs, processes):
         until("both paths are up", lambda: [path["up"] for path in paths(braid, configs[0])] == [True, True])
         run(f"ip -n {SITES[0]} link set wan2 down")
         until("one path is down", lambda: [path["up"] for path in paths(braid, configs[0])] == [True, False])
@@ -277,13 +258,16 @@ def main():
         until("both paths are up again", lambda: all(path["up"] for path in paths(braid, configs[0])))
         both = iperf(seconds)
         print(run(f"{braid} site status {configs[0]}"))
+        is_quick = compare_waits(max(seconds, 10))
         print(f"one uplink {one:.1f} Mbit/s, both {both:.1f}, {both / one:.2f} times")
         moves(braid, configs, size)
         attacked(braid, configs, size)
-        used, time_taken = idle(sites)
+        used, time_taken = idle(processes)
         print(f"idle: {100 * used / time_taken:.1f} % of a core for both sites")
         if both < WANTED * one:
             sys.exit(f"wanted at least {WANTED} times")
+        if not is_quick:
+            sys.exit(f"wanted at most {WANTED_RATIO} times the median of idle uplinks")
 
 
 if __name__ == "__main__":

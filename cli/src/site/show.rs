@@ -52,12 +52,14 @@ fn text(document: &StatusDocument) -> String {
                 share,
                 millis(path.round_trip_us),
                 millis(path.queue_us),
+                millis(path.up.then_some(path.waiting_us)),
                 loss,
                 path.mtu.to_string(),
             ]
         })
     });
-    let header = ["PEER", "UPLINK", "REMOTE", "STATE", "SHARE", "ROUND TRIP", "QUEUE", "LOSS", "MTU"];
+    let header =
+        ["PEER", "UPLINK", "REMOTE", "STATE", "SHARE", "ROUND TRIP", "QUEUE", "WAITING", "LOSS", "MTU"];
     let StatusDocument { device, mtu, forged, strange, limited, unknown_keys, .. } = document;
     format!(
         "{}\n{device}: MTU {mtu}; refused: {forged} forged, {strange} strange, {limited} over limits, \

@@ -2,7 +2,8 @@
 //!
 //! [`Endpoint`] keeps a session for each pair of uplinks: a Noise IK handshake, new keys every two minutes, a replay window,
 //! addresses that may change, and the longest datagram that passes. [`Bond`] spreads packets over the paths of one peer and
-//! puts them back in order, each flow by numbers of its own, by [`braid_spray`]. [`Site`] is both, for a whole site: packets
+//! puts them back in order, each flow by numbers of its own, by [`braid_spray`]. [`Traffic`] says which packets are urgent
+//! and go by the quickest path, or by two at once. [`Site`] is both, for a whole site: packets
 //! of the local network in, datagrams out, and the reverse.
 //!
 //! Nothing here opens a socket, reads a clock or draws random numbers: uplinks are numbers, time and seeds are arguments.
@@ -34,9 +35,11 @@ mod path;
 mod replay;
 mod session;
 mod site;
+mod traffic;
 mod wire;
 
-pub use bond::{Bond, BondCounters, PathReport, PathShare};
+pub use bond::{Bond, BondCounters, PathReport, PathShare, UplinkSettings};
 pub use endpoint::{Dial, Endpoint, Event, MAX_PATHS, PathRef, PathStatus, Peer, Refused, Transmit};
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use site::{Lan, PeerStatus, Site, SiteCounters, SiteSettings};
+pub use traffic::{PathChoice, Traffic, TrafficRule};

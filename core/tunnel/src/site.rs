@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use braid_types::{BitsPerSec, IpPrefix, Time};
+use braid_types::{IpPrefix, Time};
 
-use crate::bond::{Bond, BondCounters, PathShare, of_frame, of_ip};
+use crate::bond::{Bond, BondCounters, PathShare, UplinkSettings};
 use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Transmit};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::traffic::Traffic;
 
 /// What the local network gives and takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +28,10 @@ pub struct SiteSettings {
     pub peers: Vec<Peer>,
     /// By peer, the networks behind it, if the local network is routed.
     pub networks: Vec<Vec<IpPrefix>>,
-    /// By uplink, what it carries, as far as known.
-    pub rates: Vec<Option<BitsPerSec>>,
+    /// By uplink, what is known of it.
+    pub uplinks: Vec<UplinkSettings>,
+    /// Which paths the packets take that this site sends.
+    pub traffic: Traffic,
     /// What the local network is.
     pub lan: Lan,
 }
@@ -90,8 +93,8 @@ impl Site {
     /// Handles a packet of the local network.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
         let (peer, class) = match self.settings.lan {
-            Lan::Routed => (self.peer_of(packet), of_ip(packet)),
-            Lan::Bridged => (Some(0), of_frame(packet)),
+            Lan::Routed => (self.peer_of(packet), self.settings.traffic.of_ip(packet)),
+            Lan::Bridged => (Some(0), self.settings.traffic.of_frame(packet)),
         };
         let Some((peer, bond)) = peer.and_then(|peer| Some((peer, self.bonds.get_mut(usize::from(peer))?)))
         else {
@@ -99,7 +102,7 @@ impl Site {
             return;
         };
         let endpoint = &self.endpoint;
-        bond.send(now, packet, class, |path| endpoint.max_content(PathRef { peer, path }));
+        bond.send(now, packet, &class, |path| endpoint.max_content(PathRef { peer, path }));
         self.send_contents(now);
     }
 
@@ -186,9 +189,9 @@ impl Site {
 
     fn set_path(&mut self, now: Time, at: PathRef, up: bool) {
         let status = self.endpoint.paths(at.peer).nth(usize::from(at.path));
-        let rate = status.and_then(|it| self.settings.rates.get(usize::from(it.uplink)).copied().flatten());
+        let uplink = status.and_then(|it| self.settings.uplinks.get(usize::from(it.uplink)).copied());
         let bond = self.bonds.get_mut(usize::from(at.peer));
-        bond.into_iter().for_each(|bond| bond.set_path(now, at.path, up, rate));
+        bond.into_iter().for_each(|bond| bond.set_path(now, at.path, up, uplink.unwrap_or_default()));
     }
 
     fn send_contents(&mut self, now: Time) {

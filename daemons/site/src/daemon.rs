@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use braid_tunnel::{Event, Lan, PathRef, Peer, Site, SiteSettings};
+use braid_tunnel::{Event, Lan, PathRef, Peer, Site, SiteSettings, UplinkSettings};
 use braid_types::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -17,6 +17,8 @@ use crate::config::Config;
 use crate::error::SiteError;
 use crate::key_file;
 use crate::lan::LanDevice;
+use crate::metrics;
+use crate::nat::Nat;
 use crate::status::{StatusDocument, StatusSocket};
 use crate::uplinks::{self, Uplink};
 
@@ -31,6 +33,7 @@ pub struct SiteDaemon {
     site: Site,
     config: Config,
     lan: LanDevice,
+    nat: Option<Nat>,
     uplinks: Vec<Uplink>,
     status: StatusSocket,
     start: Instant,
@@ -54,14 +57,21 @@ impl SiteDaemon {
     /// [`SiteError`] with the device, address or socket that cannot be used.
     pub fn new(config: &Config) -> Result<Self, SiteError> {
         let seed = key_file::random().map_err(|error| SiteError::system("reading random numbers", error))?;
-        let networks = config.peers.iter().flat_map(|peer| &peer.networks);
-        let lan = LanDevice::open(&config.lan, networks)?;
+        let networks = || config.peers.iter().flat_map(|peer| &peer.networks);
+        let lan = LanDevice::open(&config.lan, networks())?;
+        let interfaces = config.uplinks.iter().map(|uplink| uplink.interface.as_str());
+        let nat = config.lan.nat.then(|| Nat::open(&config.lan.device, interfaces, networks(), lan.mtu));
+        let nat = nat.transpose()?;
         let status = StatusSocket::open(&config.status)?;
+        if let Some(address) = config.metrics {
+            metrics::serve(address, config.status.clone())?;
+        }
         let uplinks = config.uplinks.iter().map(|uplink| Uplink::new(uplink, config.port)).collect();
         Ok(Self {
             site: Site::new(Time::ZERO, settings(config), seed),
             config: config.clone(),
             lan,
+            nat,
             uplinks,
             status,
             start: Instant::now(),
@@ -187,6 +197,10 @@ impl SiteDaemon {
         if let Some(room) = self.site.mtu() {
             self.lan.set_mtu(room);
         }
+        if let Some(nat) = &mut self.nat {
+            nat.look();
+            nat.set_mtu(self.lan.mtu);
+        }
     }
 
     fn flush(&mut self) {
@@ -227,7 +241,8 @@ fn settings(config: &Config) -> SiteSettings {
         key: config.key.clone(),
         peers: config.peers.iter().map(peer).collect(),
         networks: config.peers.iter().map(|peer| peer.networks.clone()).collect(),
-        rates: config.uplinks.iter().map(|uplink| uplink.rate).collect(),
+        uplinks: config.uplinks.iter().map(|it| UplinkSettings { rate: it.rate, cost: it.cost }).collect(),
+        traffic: config.traffic.clone(),
         lan: if config.lan.bridge.is_some() { Lan::Bridged } else { Lan::Routed },
     }
 }

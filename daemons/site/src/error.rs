@@ -1,6 +1,7 @@
 //! Why a site cannot run.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::lan::is_privilege;
@@ -25,6 +26,22 @@ pub enum SiteError {
         command: String,
         /// What it said.
         reason: String,
+    },
+    /// Addresses cannot be translated.
+    #[error("table {table} of nftables: {source}")]
+    Nat {
+        /// The table.
+        table: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Metrics cannot be served.
+    #[error("metrics at {address}: {source}")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
     },
     /// The socket for `braid site status` cannot be made.
     #[error("{}: {source}", .path.display())]

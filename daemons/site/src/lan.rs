@@ -1,6 +1,7 @@
 //! The local network's side: a TUN between routed networks, or a TAP in a bridge.
 
 use std::io;
+use std::net::Ipv6Addr;
 use std::process::Command;
 
 use braid_packet_io::{TunnelDevice, TunnelKind};
@@ -45,7 +46,7 @@ impl LanDevice {
         if let Some(address) = &config.address {
             ip(&["address", "replace", address, "dev", device])?;
         }
-        for network in networks {
+        for network in networks.flat_map(|it| halves(*it)) {
             ip(&["route", "replace", &network.to_string(), "dev", device])?;
         }
         Ok(lan)
@@ -72,6 +73,17 @@ impl LanDevice {
     }
 }
 
+/// All addresses in two halves: a default route would take the place of an uplink's own.
+fn halves(network: IpPrefix) -> Vec<IpPrefix> {
+    if network.length() > 0 {
+        return vec![network];
+    }
+    let is_v6 = network.contains(Ipv6Addr::LOCALHOST.into());
+    let halves = if is_v6 { ["::", "8000::"] } else { ["0.0.0.0", "128.0.0.0"] };
+    let halves = halves.into_iter().filter_map(|address| address.parse().ok());
+    halves.filter_map(|address| IpPrefix::new(address, 1)).collect()
+}
+
 /// Runs iproute2.
 fn ip(arguments: &[&str]) -> Result<(), SiteError> {
     let command = || format!("ip {}", arguments.join(" "));
@@ -87,4 +99,19 @@ fn ip(arguments: &[&str]) -> Result<(), SiteError> {
 /// Whether a problem of opening a device is that the caller may not.
 pub(crate) fn is_privilege(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_addresses_are_two_routes_and_others_one() {
+        let texts = |network: &str| {
+            halves(network.parse().unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("0.0.0.0/0"), ["0.0.0.0/1", "128.0.0.0/1"]);
+        assert_eq!(texts("::/0"), ["::/1", "8000::/1"]);
+        assert_eq!(texts("10.0.0.0/8"), ["10.0.0.0/8"]);
+    }
 }

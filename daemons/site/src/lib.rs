@@ -2,7 +2,8 @@
 //!
 //! [`Config`] is a site's file, checked before anything is opened. [`SiteDaemon`] moves packets between the local network
 //! (a TUN, or a TAP in a bridge) and the sockets of the uplinks. What to send where, and when, is decided by
-//! [`braid_tunnel::Site`]. [`status`] asks a running site how it is.
+//! [`braid_tunnel::Site`]. [`status`] asks a running site how it is. A site with `nat` translates addresses towards the
+//! Internet, and one with `metrics` serves Prometheus.
 //!
 //! It speaks no OpenFlow, and knows no controller: that is `braid edge`.
 
@@ -11,6 +12,8 @@ mod daemon;
 mod error;
 mod key_file;
 mod lan;
+mod metrics;
+mod nat;
 mod status;
 mod uplinks;
 

@@ -80,6 +80,12 @@ pub struct PeerDocument {
     pub split: u64,
     /// Packets sent again, as a path had lost them.
     pub repaired: u64,
+    /// Packets sent by the quickest path, before those that waited.
+    pub urgent: u64,
+    /// Packets sent by two paths.
+    pub duplicated: u64,
+    /// Packets dropped as too many waited.
+    pub overflowed: u64,
     /// Its paths.
     pub paths: Vec<PathDocument>,
 }
@@ -101,6 +107,12 @@ pub struct PathDocument {
     pub round_trip_us: Option<u64>,
     /// The time that packets wait in its queue, while there is traffic.
     pub queue_us: Option<u64>,
+    /// How long what waits here for it takes.
+    pub waiting_us: u64,
+    /// What it carries in bits a second, while more is sent than that.
+    pub rate_bps: Option<u64>,
+    /// What its uplinks cost, here and there.
+    pub cost: u16,
     /// The part of packets lost, while there is traffic.
     pub loss: Option<f64>,
     /// The longest packet that it carries whole.
@@ -155,6 +167,9 @@ impl PeerDocument {
                 share: share.map_or(0.0, |share| f64::from(share.share) / total),
                 round_trip_us: report.map(|report| micros(report.round_trip)),
                 queue_us: report.map(|report| micros(report.queue)),
+                waiting_us: share.map_or(0, |share| micros(share.waiting)),
+                rate_bps: share.and_then(|share| share.rate).map(|rate| rate.0),
+                cost: share.map_or(0, |share| share.cost),
                 loss: report.map(|report| report.loss),
                 mtu: path.max_packet,
                 sessions: path.sessions,
@@ -168,6 +183,9 @@ impl PeerDocument {
             no_path: peer.counters.no_path,
             split: peer.counters.split,
             repaired: peer.counters.repaired,
+            urgent: peer.counters.urgent,
+            duplicated: peer.counters.duplicated,
+            overflowed: peer.counters.overflowed,
             paths: (0..).zip(&peer.paths).map(path).collect(),
         }
     }

@@ -14,6 +14,7 @@ const NUMBERED: u8 = 1;
 const URGENT: u8 = 2;
 const FIRST_PART: u8 = 3;
 const SECOND_PART: u8 = 4;
+const COPY: u8 = 5;
 /// Added to the kind of a packet that is sent again.
 const AGAIN: u8 = 0x10;
 const PROBE: u8 = 0x20;
@@ -53,8 +54,17 @@ pub(super) struct Place {
 /// A packet inside a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Payload<'a> {
-    Numbered { part: Part, numbered: Numbered, packet: &'a [u8] },
+    Numbered {
+        part: Part,
+        numbered: Numbered,
+        packet: &'a [u8],
+    },
     Urgent(&'a [u8]),
+    /// One of several copies, of which the first counts.
+    Copy {
+        number: Numbered,
+        packet: &'a [u8],
+    },
 }
 
 /// What the other end says to a probe.
@@ -82,11 +92,12 @@ pub(super) enum Frame<'a> {
         place: Place,
         payload: Payload<'a>,
     },
-    /// All packets before `sent` were sent before it.
+    /// All packets before `sent` were sent before it; `cost` is that of the uplink which sends it.
     Probe {
         mark: Mark,
         number: u32,
         sent: u32,
+        cost: u8,
     },
     Answer(Answer),
     /// Packets of a path of the receiver of this that have not come.
@@ -119,8 +130,8 @@ impl<'a> Frame<'a> {
         let rest = &mut rest;
         match *kind {
             PROBE => {
-                let [mark] = take(rest)?;
-                Some(Self::Probe { mark: Mark::read(mark), number: word(rest)?, sent: word(rest)? })
+                let ([mark], number, sent, [cost]) = (take(rest)?, word(rest)?, word(rest)?, take(rest)?);
+                Some(Self::Probe { mark: Mark::read(mark), number, sent, cost })
             }
             ANSWER => {
                 let (number, arrived) = (word(rest)?, u64::from_be_bytes(take(rest)?));
@@ -153,8 +164,8 @@ impl<'a> Frame<'a> {
         match self {
             Self::Packet { mark, seq, payload } => payload.content(0, mark.byte(), *seq),
             Self::Again { place, payload } => payload.content(AGAIN, place.path & PATH_BITS, place.seq),
-            Self::Probe { mark, number, sent } => {
-                [&[PROBE, mark.byte()], &number.to_be_bytes()[..], &sent.to_be_bytes()].concat()
+            Self::Probe { mark, number, sent, cost } => {
+                [&[PROBE, mark.byte()], &number.to_be_bytes()[..], &sent.to_be_bytes(), &[*cost]].concat()
             }
             Self::Answer(Answer { number, arrived, sent, received, bytes }) => {
                 let words = [sent, received, bytes].map(|word| word.to_be_bytes()).concat();
@@ -182,6 +193,10 @@ impl<'a> Payload<'a> {
             FIRST_PART => Part::First,
             SECOND_PART => Part::Second,
             URGENT => return Some(Self::Urgent(rest)),
+            COPY => {
+                let number = Numbered { key: word(rest)?, number: word(rest)? };
+                return Some(Self::Copy { number, packet: rest });
+            }
             _ => return None,
         };
         let numbered = Numbered { key: word(rest)?, number: word(rest)? };
@@ -192,14 +207,16 @@ impl<'a> Payload<'a> {
         let seq = seq.to_be_bytes();
         match self {
             Self::Urgent(packet) => [&[URGENT | again, mark], &seq[..], packet].concat(),
-            Self::Numbered { part, numbered, packet } => {
+            Self::Copy { number: Numbered { key, number }, packet } => {
+                [&[COPY | again, mark], &seq[..], &key.to_be_bytes(), &number.to_be_bytes(), packet].concat()
+            }
+            Self::Numbered { part, numbered: Numbered { key, number }, packet } => {
                 let kind = match part {
                     Part::Whole => NUMBERED,
                     Part::First => FIRST_PART,
                     Part::Second => SECOND_PART,
                 };
-                let [key, number] = [numbered.key, numbered.number].map(u32::to_be_bytes);
-                [&[kind | again, mark], &seq[..], &key, &number, packet].concat()
+                [&[kind | again, mark], &seq[..], &key.to_be_bytes(), &number.to_be_bytes(), packet].concat()
             }
         }
     }
@@ -224,12 +241,18 @@ mod tests {
         let parts = [Part::Whole, Part::First, Part::Second];
         let payloads = parts.map(|part| Payload::Numbered { part, numbered, packet: &[1, 2] });
         let mark = Mark { path: 7, paths: 8, shows_losses: true };
-        let packets = payloads.into_iter().chain([Payload::Urgent(&[9])]).flat_map(|payload| {
+        let more = [Payload::Urgent(&[9]), Payload::Copy { number: numbered, packet: &[8, 9] }];
+        let packets = payloads.into_iter().chain(more).flat_map(|payload| {
             let place = Place { path: 5, seq: 77 };
             [Frame::Packet { mark, seq: 3, payload }, Frame::Again { place, payload }]
         });
         let others = [
-            Frame::Probe { mark: Mark { path: 1, paths: 1, shows_losses: false }, number: 2, sent: 3 },
+            Frame::Probe {
+                mark: Mark { path: 1, paths: 1, shows_losses: false },
+                number: 2,
+                sent: 3,
+                cost: 4,
+            },
             Frame::Answer(Answer { number: 2, arrived: 1 << 40, sent: 4, received: 5, bytes: 6 }),
             Frame::Missing { path: 3, seqs: vec![1, u32::MAX] },
             Frame::Abandoned { path: 2, seqs: Vec::new() },

@@ -11,6 +11,7 @@ use super::frame::{MAX_LISTED, Mark, Part, Payload, Place};
 use super::parts::Parts;
 use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
+use crate::replay::ReplayWindow;
 
 /// The flows that are put in order at once.
 const FLOWS: u32 = 16_384;
@@ -36,8 +37,16 @@ pub(super) struct Incoming {
     has_come_late: bool,
     resequencer: Resequencer<Vec<u8>>,
     parts: Parts,
+    copies: Copies,
     packets: VecDeque<Vec<u8>>,
     received: u64,
+}
+
+/// The copies of which one has come; those of one start of the sender.
+#[derive(Debug, Default)]
+struct Copies {
+    key: u32,
+    seen: ReplayWindow,
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +66,7 @@ impl Incoming {
             has_come_late: false,
             resequencer: Resequencer::new(Settings { flows: FLOWS, hold, ..Settings::default() }, seed),
             parts: Parts::default(),
+            copies: Copies::default(),
             packets: VecDeque::new(),
             received: 0,
         }
@@ -150,9 +160,11 @@ impl Incoming {
 
     fn deliver(&mut self, now: Time, path: u8, payload: Payload<'_>) {
         match payload {
-            Payload::Urgent(packet) => {
-                self.received = self.received.saturating_add(1);
-                self.packets.push_back(packet.to_vec());
+            Payload::Urgent(packet) => self.pass_on(packet),
+            Payload::Copy { number, packet } => {
+                if self.copies.is_first(number) {
+                    self.pass_on(packet);
+                }
             }
             Payload::Numbered { part: Part::Whole, numbered, packet } => {
                 self.put_in_order(now, path, numbered, packet.to_vec());
@@ -163,6 +175,11 @@ impl Incoming {
                 }
             }
         }
+    }
+
+    fn pass_on(&mut self, packet: &[u8]) {
+        self.received = self.received.saturating_add(1);
+        self.packets.push_back(packet.to_vec());
     }
 
     fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
@@ -202,6 +219,19 @@ impl Incoming {
         while let Some(packet) = self.resequencer.poll_packet() {
             self.packets.push_back(packet);
         }
+    }
+}
+
+impl Copies {
+    fn is_first(&mut self, Numbered { key, number }: Numbered) -> bool {
+        if key != self.key {
+            *self = Self { key, seen: ReplayWindow::default() };
+        }
+        let is_first = self.seen.is_new(u64::from(number));
+        if is_first {
+            self.seen.mark(u64::from(number));
+        }
+        is_first
     }
 }
 

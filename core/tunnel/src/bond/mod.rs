@@ -1,26 +1,27 @@
 //! One peer's paths as one: packets are spread over them, repaired, and put back in order.
 
-mod flow;
 mod frame;
 mod incoming;
 mod line;
 mod lines;
+mod outgoing;
 mod parts;
 mod repair;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_spray::FlowNumbers;
+use braid_spray::{FlowNumbers, Numbered};
 use braid_types::{BitsPerSec, Time};
 
 use crate::endpoint::MAX_PATHS;
-use flow::Flow;
-pub(crate) use flow::{Class, of_frame, of_ip};
-use frame::{Answer, Frame, MAX_LISTED, Mark, NUMBERED_HEAD, Part, Payload};
+use crate::traffic::{Flow, Traffic};
+use frame::{Answer, Frame, MAX_LISTED, Mark, NUMBERED_HEAD};
 use incoming::Incoming;
 pub use line::PathReport;
 use lines::Lines;
+pub use lines::UplinkSettings;
 use repair::Sent;
 
 /// Without packets for this long, paths are no longer probed; the tunnel's own pings keep them.
@@ -33,7 +34,8 @@ const REQUEST: usize = 300;
 /// Spreads packets to one peer over its paths, and resequences those that come from it. Performs no I/O.
 ///
 /// [`Self::send_ip`] and [`Self::handle_timeout`] make contents for paths, which [`Self::poll_content`] gives; the other
-/// end passes them to [`Self::handle_content`] and gets packets by [`Self::poll_packet`].
+/// end passes them to [`Self::handle_content`] and gets packets by [`Self::poll_packet`]. What paths cannot carry now waits
+/// here, so that urgent packets find them short.
 #[derive(Debug)]
 pub struct Bond {
     lines: Lines,
@@ -41,6 +43,7 @@ pub struct Bond {
     /// How long contents may be, as last asked.
     rooms: [usize; MAX_PATHS],
     numbers: FlowNumbers<Flow>,
+    last_copy: Numbered,
     incoming: Incoming,
     last_packet: Option<Time>,
     contents: VecDeque<(u8, Vec<u8>)>,
@@ -60,6 +63,12 @@ pub struct BondCounters {
     pub split: u64,
     /// Packets sent again, as a path had lost them.
     pub repaired: u64,
+    /// Packets among those sent that took the quickest path, before what waited.
+    pub urgent: u64,
+    /// Packets among those that went by two paths.
+    pub duplicated: u64,
+    /// Packets dropped as too many waited.
+    pub overflowed: u64,
 }
 
 /// A path's part in the traffic.
@@ -69,6 +78,12 @@ pub struct PathShare {
     pub path: u8,
     /// Its share of all packets sent, of 10,000.
     pub share: u32,
+    /// What its uplinks cost, here and there.
+    pub cost: u16,
+    /// What it carries, while more is sent than that.
+    pub rate: Option<BitsPerSec>,
+    /// How long what waits here for it takes.
+    pub waiting: Duration,
     /// What probes show.
     pub report: Option<PathReport>,
 }
@@ -81,6 +96,7 @@ impl Bond {
             sent: Default::default(),
             rooms: [0; MAX_PATHS],
             numbers: FlowNumbers::new(seed as u32),
+            last_copy: Numbered { key: (seed >> 32) as u32, number: 0 },
             incoming: Incoming::new(seed),
             last_packet: None,
             contents: VecDeque::new(),
@@ -88,37 +104,16 @@ impl Bond {
         }
     }
 
-    /// A path has come up or gone down. `rate` is what it carries, as far as known before anything is measured.
-    pub fn set_path(&mut self, now: Time, path: u8, up: bool, rate: Option<BitsPerSec>) {
-        self.lines.set(now, path, up, rate);
+    /// A path has come up or gone down.
+    pub fn set_path(&mut self, now: Time, path: u8, up: bool, uplink: UplinkSettings) {
+        self.lines.set(now, path, up, uplink);
+        self.lines.rescue(now);
     }
 
-    /// Sends an IP packet; whether there was a path for it. `max_content` says how long a path's contents may be.
+    /// Sends an IP packet by its own urgency; whether there was a path for it. `max_content` says how long a path's contents
+    /// may be.
     pub fn send_ip(&mut self, now: Time, packet: &[u8], max_content: impl Fn(u8) -> Option<usize>) -> bool {
-        self.send(now, packet, of_ip(packet), max_content)
-    }
-
-    /// Sends a packet of this class.
-    pub(crate) fn send(
-        &mut self,
-        now: Time,
-        packet: &[u8],
-        class: Class,
-        max_content: impl Fn(u8) -> Option<usize>,
-    ) -> bool {
-        self.wake(now);
-        let path = self.lines.pick(now, packet.len());
-        let Some((path, room)) = path.and_then(|path| Some((path, max_content(path)?))) else {
-            self.counters.no_path = self.counters.no_path.saturating_add(1);
-            return false;
-        };
-        self.rooms.get_mut(usize::from(path)).into_iter().for_each(|place| *place = room);
-        match class {
-            Class::Urgent => self.push(now, path, Payload::Urgent(packet)),
-            Class::Numbered(flow) => self.send_numbered(now, path, packet, &flow),
-        }
-        self.counters.sent = self.counters.sent.saturating_add(1);
-        true
+        self.send(now, packet, &Traffic::default().of_ip(packet), max_content)
     }
 
     /// Handles what the other end has sent by a path.
@@ -131,7 +126,8 @@ impl Bond {
                 self.ask(now);
             }
             Some(Frame::Again { place, payload }) => self.incoming.handle_again(now, place, payload),
-            Some(Frame::Probe { mark, number, sent }) => {
+            Some(Frame::Probe { mark, number, sent, cost }) => {
+                self.lines.set_other_cost(path, cost);
                 self.incoming.handle_probe(now, mark, sent);
                 let received = self.incoming.packets_by(mark.path);
                 let bytes = self.incoming.bytes_by(path);
@@ -144,23 +140,26 @@ impl Bond {
             Some(Frame::Abandoned { path, seqs }) => self.incoming.abandon(now, path, &seqs),
             None => {}
         }
+        self.release(now);
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         if !self.is_idle(now)
-            && let Some(number) = self.lines.poll_probe(now)
+            && let Some((number, paths)) = self.lines.poll_probe(now)
         {
-            self.probe(now, number);
+            self.probe(now, number, &paths);
+            self.lines.rescue(now);
         }
         self.incoming.handle_timeout(now);
         self.ask(now);
+        self.release(now);
     }
 
     /// When something is due.
     pub fn poll_timeout(&self, now: Time) -> Option<Time> {
-        let probe = self.lines.poll_timeout().filter(|_| !self.is_idle(now));
-        probe.into_iter().chain(self.incoming.poll_timeout()).min()
+        let lines = self.lines.poll_timeout(now, !self.is_idle(now));
+        lines.into_iter().chain(self.incoming.poll_timeout()).min()
     }
 
     /// The next content to send, and its path.
@@ -179,7 +178,15 @@ impl Bond {
         let even = 1.0 / self.lines.up().count().max(1) as f64;
         self.lines.up().map(move |(path, line)| {
             let share = if total > 0.0 { self.lines.share(path) / total } else { even };
-            PathShare { path, share: (share * SHARE_PARTS).round() as u32, report: line.report() }
+            let waiting = line.seconds(self.lines.held(path)).clamp(0.0, 1e6);
+            PathShare {
+                path,
+                share: (share * SHARE_PARTS).round() as u32,
+                cost: self.lines.cost(path),
+                rate: line.held_at().map(|rate| BitsPerSec((rate * 8.0) as u64)),
+                waiting: Duration::from_secs_f64(waiting),
+                report: line.report(),
+            }
         })
     }
 
@@ -205,37 +212,13 @@ impl Bond {
         self.last_packet.is_none_or(|last| now.since(last) >= IDLE_AFTER)
     }
 
-    fn probe(&mut self, now: Time, number: u32) {
-        let paths: Vec<u8> = self.lines.up().map(|(path, _)| path).collect();
-        for path in paths {
+    fn probe(&mut self, now: Time, number: u32, paths: &[u8]) {
+        for path in paths.iter().copied() {
             let sent = self.sent.get(usize::from(path)).map_or(0, Sent::next);
-            let frame = Frame::Probe { mark: self.mark(now, path), number, sent };
+            let cost = self.lines.own_cost(path);
+            let frame = Frame::Probe { mark: self.mark(now, path), number, sent, cost };
             self.contents.push_back((path, frame.content()));
         }
-    }
-
-    fn send_numbered(&mut self, now: Time, path: u8, packet: &[u8], flow: &Flow) {
-        self.lines.note_used(now, path);
-        let numbered = self.numbers.next(flow);
-        let payload = |part, packet| Payload::Numbered { part, numbered, packet };
-        let room = self.rooms.get(usize::from(path)).copied().unwrap_or(0);
-        if packet.len().saturating_add(NUMBERED_HEAD) <= room {
-            self.push(now, path, payload(Part::Whole, packet));
-            return;
-        }
-        let (first, second) = packet.split_at(packet.len() / 2);
-        self.push(now, path, payload(Part::First, first));
-        self.push(now, path, payload(Part::Second, second));
-        self.counters.split = self.counters.split.saturating_add(1);
-    }
-
-    fn push(&mut self, now: Time, path: u8, payload: Payload<'_>) {
-        let mark = self.mark(now, path);
-        let Some(sent) = self.sent.get_mut(usize::from(path)) else { return };
-        let content = Frame::Packet { mark, seq: sent.next(), payload }.content();
-        sent.push(content.clone());
-        self.lines.note_packet(now, path, content.len());
-        self.contents.push_back((path, content));
     }
 
     fn mark(&self, now: Time, path: u8) -> Mark {
@@ -262,7 +245,8 @@ impl Bond {
             };
             line.note_repair();
             let content = Frame::again(content, path);
-            let other = self.lines.pick(now, content.len()).filter(|other| self.fits(*other, content.len()));
+            let [other, _] = self.lines.quickest(now, content.len());
+            let other = other.filter(|other| self.fits(*other, content.len()));
             let by = other.unwrap_or(path);
             self.lines.note_packet(now, by, content.len());
             self.counters.repaired = self.counters.repaired.saturating_add(1);
@@ -278,7 +262,7 @@ impl Bond {
     }
 
     fn push_request(&mut self, now: Time, frame: &Frame<'_>) {
-        let path = self.lines.pick(now, REQUEST);
+        let [path, _] = self.lines.quickest(now, REQUEST);
         path.into_iter().for_each(|path| self.contents.push_back((path, frame.content())));
     }
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::world::{Faults, packet, pair};
+use braid_tunnel::{PathChoice, Traffic};
+
+use crate::world::{Faults, World, number, packet, pair, pair_with};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn run(world: &mut crate::world::World, packets: u32) {
+fn run(world: &mut World, packets: u32) {
     world.run(SECOND);
     for number in 0..packets {
         world.send(0, &packet(1, 2, 5, number, 900));
@@ -16,7 +18,7 @@ fn run(world: &mut crate::world::World, packets: u32) {
 }
 
 /// The datagrams with packets inside that site 0 has sent by each uplink.
-fn carried(world: &crate::world::World) -> [usize; 2] {
+fn carried(world: &World) -> [usize; 2] {
     [0, 1].map(|uplink| {
         let full = |it: &&(usize, braid_tunnel::Transmit)| {
             it.0 == 0 && it.1.uplink == uplink && it.1.bytes.len() > 900
@@ -111,4 +113,93 @@ fn a_peer_sends_only_from_its_own_networks_and_gets_only_what_is_for_them() {
     world.run(SECOND);
     assert!(world.delivered[1].is_empty());
     assert_eq!((world.sites[1].counters().1.spoofed, world.sites[0].counters().1.unroutable), (1, 1));
+}
+
+/// The port of packets that are urgent by themselves, and of others.
+const DNS: u16 = 53;
+const BULK: u16 = 5;
+
+/// Two paths of 10 ms and 5 Mbit/s each.
+fn narrow(world: &mut World) {
+    let (delay, sending) = (Duration::from_millis(10), Duration::from_micros(1_600));
+    world.faults = [Faults { delay, sending, ..Faults::default() }; 2];
+    world.run(SECOND);
+}
+
+/// Sends more than both paths carry for some milliseconds, and an urgent packet each 20 ms; how long each of those took.
+fn overload(world: &mut World, milliseconds: u32) -> Vec<u32> {
+    let mut took = Vec::new();
+    for at in 0..milliseconds {
+        (0..2).for_each(|_| world.send(0, &packet(1, 2, BULK, u32::MAX, 900)));
+        if at % 20 == 0 {
+            world.send(0, &packet(1, 2, DNS, at, 100));
+        }
+        world.step();
+        let arrived = world.delivered[1].drain(..).map(|it| number(&it)).filter(|it| *it != u32::MAX);
+        // Some may be from before.
+        took.extend(arrived.filter_map(|sent| at.checked_sub(sent)));
+    }
+    took
+}
+
+#[test]
+fn urgent_packets_find_paths_short_while_bulk_fills_both() {
+    let mut world = pair();
+    narrow(&mut world);
+    overload(&mut world, 3_000);
+    world.run(SECOND);
+    world.delivered[1].clear();
+    let mut took = overload(&mut world, 20_000).split_off(100);
+    took.sort_unstable();
+    assert!(took.len() > 890, "{}", took.len());
+    let slowest = took[took.len() * 99 / 100];
+    // Without a queue it is 12.
+    assert!(slowest <= 26, "{slowest} ms, in steps of one");
+    let counters = world.sites[0].peers().next().unwrap().counters;
+    assert!(counters.overflowed > 5_000 && counters.urgent > 1_000, "{counters:?}");
+    let bulk = counters.sent - counters.urgent;
+    // Of 625 datagrams a second and path.
+    assert!(bulk > 26_500, "both paths carry {bulk} packets");
+}
+
+#[test]
+fn copies_arrive_once_each_and_though_each_path_loses_many() {
+    let traffic = Traffic { urgent: PathChoice::Duplicate, ..Traffic::default() };
+    let mut world = pair_with(traffic, [0; 2]);
+    world.run(SECOND);
+    world.faults = [Faults { lost: 100, repeated: 100, ..Faults::default() }; 2];
+    for number in 0..1_000 {
+        world.send(0, &packet(1, 2, DNS, number, 100));
+        world.run(Duration::from_millis(2));
+    }
+    world.run(SECOND);
+    let mut numbers = world.numbers(1);
+    numbers.sort_unstable();
+    assert!(numbers.len() > 985, "{}", numbers.len());
+    assert!(numbers.is_sorted_by(|one, next| one < next), "each once");
+    let counters = world.sites[0].peers().next().unwrap().counters;
+    assert!(counters.duplicated > 950, "{counters:?}");
+}
+
+#[test]
+fn a_dear_uplink_carries_what_the_cheap_one_cannot_and_all_when_it_is_gone() {
+    let mut world = pair_with(Traffic::default(), [9, 0]);
+    narrow(&mut world);
+    world.keeps = true;
+    for number in 0..1_000 {
+        world.send(0, &packet(1, 2, BULK, number, 900));
+        world.run(Duration::from_millis(4));
+    }
+    assert_eq!(carried(&world)[0], 0, "the cheap one has room");
+    overload(&mut world, 3_000);
+    let counts = carried(&world);
+    assert!(counts[0] > 1_000 && counts[1] > 1_000, "{counts:?}");
+    world.run(2 * SECOND);
+    world.seen.clear();
+    world.faults[1].lost = 1_000;
+    for number in 0..1_000 {
+        world.send(0, &packet(1, 2, BULK, number, 900));
+        world.run(Duration::from_millis(4));
+    }
+    assert!(carried(&world)[0] > 900, "{:?}", carried(&world));
 }

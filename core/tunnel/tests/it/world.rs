@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use braid_tunnel::{Dial, Event, Lan, Peer, PrivateKey, Site, SiteSettings, Transmit};
+use braid_tunnel::{
+    Dial, Event, Lan, Peer, PrivateKey, Site, SiteSettings, Traffic, Transmit, UplinkSettings,
+};
 use braid_types::{SplitMix64, Time};
 
 pub(crate) const STEP: Duration = Duration::from_millis(1);
@@ -20,7 +22,7 @@ pub(crate) struct Faults {
     pub(crate) repeated: u64,
     /// Longer datagrams are lost.
     pub(crate) mtu: usize,
-    /// The time that a datagram takes of the path; none without a limit.
+    /// The time that 1,000 bytes take of the path; none without a limit.
     pub(crate) sending: Duration,
 }
 
@@ -67,27 +69,42 @@ pub(crate) fn address(site: usize, uplink: usize) -> SocketAddr {
 
 /// A site whose peers are these keys; it dials those that have addresses, each uplink the one of the same number.
 pub(crate) fn site(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> Site {
+    site_of(own, settings(own, peers, uplinks))
+}
+
+fn site_of(own: u8, settings: SiteSettings) -> Site {
+    Site::new(Time::ZERO, settings, [own.wrapping_add(100); 32])
+}
+
+fn settings(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> SiteSettings {
     let dials = |to: usize| (0..uplinks).map(move |it| Dial { uplink: it as u8, address: address(to, it) });
     let peer = |(number, to): &(u8, Option<usize>)| Peer {
         key: key(*number).public(),
         dials: to.iter().flat_map(|to| dials(*to)).collect(),
     };
-    let settings = SiteSettings {
+    SiteSettings {
         key: key(own),
         peers: peers.iter().map(peer).collect(),
         networks: peers
             .iter()
             .map(|(number, _)| vec![format!("10.{number}.0.0/16").parse().unwrap()])
             .collect(),
-        rates: vec![None; uplinks],
+        uplinks: vec![UplinkSettings::default(); uplinks],
+        traffic: Traffic::default(),
         lan: Lan::Routed,
-    };
-    Site::new(Time::ZERO, settings, [own.wrapping_add(100); 32])
+    }
 }
 
 /// Two sites with two uplinks each, of which the first dials.
 pub(crate) fn pair() -> World {
     World::new(vec![site(1, &[(2, Some(1))], 2), site(2, &[(1, None)], 2)])
+}
+
+/// Such a pair, whose first site has these rules of traffic, and uplinks that cost so much.
+pub(crate) fn pair_with(traffic: Traffic, costs: [u8; 2]) -> World {
+    let uplinks = costs.map(|cost| UplinkSettings { cost, ..UplinkSettings::default() }).to_vec();
+    let first = SiteSettings { traffic, uplinks, ..settings(1, &[(2, Some(1))], 2) };
+    World::new(vec![site_of(1, first), site(2, &[(1, None)], 2)])
 }
 
 /// A UDP packet from site `from` to site `to` with a number in it.
@@ -195,7 +212,8 @@ impl World {
         if self.chance(faults.lost) || bytes.len() + 28 > faults.mtu {
             return;
         }
-        let sent = self.now.max(self.free[site][usize::from(uplink)]) + faults.sending;
+        let sending = faults.sending * (bytes.len() as u32 + 28) / 1_000;
+        let sent = self.now.max(self.free[site][usize::from(uplink)]) + sending;
         self.free[site][usize::from(uplink)] = sent;
         let copies = 1 + u64::from(self.chance(faults.repeated));
         for _ in 0..copies {

@@ -1,19 +1,22 @@
 //! A site's file, read whole and checked before anything is opened.
 
 mod file;
+mod interface_address;
 mod problem;
 mod spanned;
+mod traffic;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey};
+use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey, Traffic};
 use braid_types::{BitsPerSec, IpPrefix, Problem};
 
 use crate::key_file;
 use file::File;
+use interface_address::InterfaceAddress;
 pub use problem::ConfigError;
 use spanned::Spanned;
 
@@ -34,12 +37,16 @@ pub struct Config {
     pub port: u16,
     /// The Unix socket at which the site says how it is.
     pub status: PathBuf,
+    /// The address at which metrics are served.
+    pub metrics: Option<SocketAddr>,
     /// The interfaces towards the Internet.
     pub uplinks: Vec<UplinkConfig>,
     /// The other sites.
     pub peers: Vec<PeerConfig>,
     /// The local network.
     pub lan: LanConfig,
+    /// Which paths which traffic takes.
+    pub traffic: Traffic,
 }
 
 /// An uplink.
@@ -49,6 +56,8 @@ pub struct UplinkConfig {
     pub interface: String,
     /// What it carries, until it is measured.
     pub rate: Option<BitsPerSec>,
+    /// What it costs: dearer ones are used while the cheaper ones are full or down.
+    pub cost: u8,
 }
 
 /// Another site.
@@ -73,6 +82,8 @@ pub struct LanConfig {
     pub bridge: Option<String>,
     /// The device's address.
     pub address: Option<String>,
+    /// Whether the addresses of peers' networks are translated towards the Internet.
+    pub nat: bool,
 }
 
 impl Config {
@@ -102,9 +113,11 @@ impl Config {
         let mut reader = Reader { text, problems: Vec::new() };
         let key_path = folder.join(&file.private_key);
         let port = file.port.map_or(DEFAULT_PORT, |port| reader.port(&port));
+        let metrics = file.metrics.and_then(|it| reader.value(&it, "an address and port as 127.0.0.1:9468"));
         let uplinks = reader.uplinks(file.uplink);
         let lan = reader.lan(file.lan);
         let peers = reader.peers(file.peer, &uplinks, &lan);
+        let traffic = reader.traffic(file.traffic);
         let status =
             file.status.unwrap_or_else(|| PathBuf::from(format!("/run/braid/site-{}.sock", lan.device)));
         if !reader.problems.is_empty() {
@@ -116,7 +129,7 @@ impl Config {
             let what = format!("peer {:?} has this site's own key: make a key for each site", peer.name);
             return Err(Refusal::Key(ConfigError::Key { file: key_path, what }));
         }
-        Ok(Self { key_file: key_path, key, port, status, uplinks, peers, lan })
+        Ok(Self { key_file: key_path, key, port, status, metrics, uplinks, peers, lan, traffic })
     }
 }
 
@@ -164,9 +177,17 @@ impl Reader<'_> {
                 self.add(&uplink.interface.span(), format!("there are more than {MAX_UPLINKS} uplinks"));
             }
             let rate = uplink.rate.and_then(|rate| self.value(&rate, "a rate as 100Mbit"));
-            UplinkConfig { interface, rate }
+            let cost = uplink.cost.map_or(0, |cost| self.cost(&cost));
+            UplinkConfig { interface, rate, cost }
         };
         uplinks.into_iter().enumerate().map(read).collect()
+    }
+
+    fn cost(&mut self, cost: &Spanned<i64>) -> u8 {
+        u8::try_from(*cost.get_ref()).unwrap_or_else(|_| {
+            self.add(&cost.span(), format!("cost {}: a cost is 0 to 255", cost.get_ref()));
+            0
+        })
     }
 
     fn peers(
@@ -220,6 +241,13 @@ impl Reader<'_> {
         if let Some(network) = peer.networks.first().filter(|_| lan.bridge.is_some()) {
             self.add(&network.span(), "networks are for routed sites; this one is bridged");
         }
+        if let Some(place) = networks.iter().position(|it| lan.nat && it.length() == 0) {
+            let span = peer.networks.get(place).map_or_else(|| span.clone(), Spanned::span);
+            self.add(
+                &span,
+                "with nat = true, peers reach the Internet by this site: name the networks behind them",
+            );
+        }
         let key = self.value(&peer.public_key, "a public key, as `braid site keygen` prints it")?;
         Some((spans, PeerConfig { name: peer.name.into_inner(), key, dials, networks }))
     }
@@ -250,13 +278,17 @@ impl Reader<'_> {
     }
 
     fn lan(&mut self, lan: Spanned<file::Lan>) -> LanConfig {
-        let file::Lan { device, bridge, address } = lan.into_inner();
+        let file::Lan { device, bridge, address, nat } = lan.into_inner();
         let device = device.map_or_else(|| DEFAULT_DEVICE.to_owned(), |device| self.device(&device));
         if let Some(address) = address.as_ref() {
-            self.value::<ipnet_text::Address>(address, "an address with its length, as 10.1.0.1/24");
+            self.value::<InterfaceAddress>(address, "an address with its length, as 10.1.0.1/24");
         }
         let bridge = bridge.map(|bridge| self.device(&bridge));
-        LanConfig { device, bridge, address: address.map(Spanned::into_inner) }
+        if let Some(nat) = nat.as_ref().filter(|nat| *nat.get_ref() && bridge.is_some()) {
+            self.add(&nat.span(), "nat is for routed sites; this one is bridged");
+        }
+        let (address, nat) = (address.map(Spanned::into_inner), nat.is_some_and(Spanned::into_inner));
+        LanConfig { device, bridge, address, nat }
     }
 
     fn device(&mut self, name: &Spanned<String>) -> String {
@@ -292,27 +324,6 @@ impl Reader<'_> {
             self.add(&text.span(), format!("{:?} is not {wanted}", text.get_ref()));
         }
         value
-    }
-}
-
-mod ipnet_text {
-    //! Addresses with the length of their network.
-
-    use std::net::IpAddr;
-    use std::str::FromStr;
-
-    /// Only its form is of interest; `ip` reads the text.
-    pub(super) struct Address;
-
-    impl FromStr for Address {
-        type Err = ();
-
-        fn from_str(text: &str) -> Result<Self, ()> {
-            let (address, length) = text.split_once('/').ok_or(())?;
-            let address: IpAddr = address.parse().map_err(drop)?;
-            let most = if address.is_ipv4() { 32 } else { 128 };
-            length.parse::<u8>().ok().filter(|length| *length <= most).map(|_| Self).ok_or(())
-        }
     }
 }
 

@@ -44,8 +44,12 @@ pub(super) fn of_parser(text: &str, error: &toml::de::Error) -> Problem {
 fn meant(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("unknown field `")?;
     let (unknown, expected) = rest.split_once('`')?;
-    let known = expected.split('`').skip(1).step_by(2);
-    let near = known.map(|key| (strsim::levenshtein(unknown, key), key)).min()?;
+    nearest(unknown, expected.split('`').skip(1).step_by(2))
+}
+
+/// The known name most like an unknown one, if it is like it at all.
+pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.map(|name| (strsim::damerau_levenshtein(unknown, name), name)).min()?;
     (near.0 * 2 <= unknown.len()).then_some(near.1)
 }
 

@@ -1,5 +1,7 @@
 //! Site files: what is read, and what is said of mistakes.
 
+use braid_tunnel::PathChoice;
+
 use super::*;
 
 const PEER: &str = "Ql8hsaSnSV9FNBrTmcrN9vSHTCu4QkrcDDBUbLAODFc=";
@@ -65,7 +67,7 @@ fn mistakes_are_named_with_file_line_and_what_was_meant() {
         (
             "interface = \"wan2\"",
             "interfce = \"wan2\"",
-            "site.toml:8: unknown field `interfce`, expected `interface` or `rate`; did you mean `interface`?",
+            "site.toml:8: unknown field `interfce`, expected one of `interface`, `rate`, `cost`; did you mean `interface`?",
         ),
         ("100Mbit", "100 cows", "site.toml:5: \"100 cows\" is not a rate as 100Mbit"),
         ("wan2", "wan1", "site.toml:8: wan1 is an uplink already"),
@@ -99,9 +101,91 @@ fn mistakes_are_named_with_file_line_and_what_was_meant() {
         read(&bridged).unwrap_err(),
         "site.toml:14: networks are for routed sites; this one is bridged"
     );
+    let nat = |text: &str| read(&(text.to_owned() + "nat = true\n"));
+    assert!(nat(&file()).unwrap().lan.nat && !read(&file()).unwrap().lan.nat);
+    assert_eq!(
+        nat(&file().replace("10.2.0.0/16", "0.0.0.0/0")).unwrap_err(),
+        "site.toml:14: with nat = true, peers reach the Internet by this site: name the networks behind them"
+    );
+    let metrics = |address: &str| read(&format!("metrics = \"{address}\"\n{}", file()));
+    assert_eq!(metrics("127.0.0.1:9468").unwrap().metrics, "127.0.0.1:9468".parse().ok());
+    assert_eq!(
+        metrics("9468").unwrap_err(),
+        "site.toml:1: \"9468\" is not an address and port as 127.0.0.1:9468"
+    );
     let own = PrivateKey::new([1; 32]).public().to_string();
     let wanted = "site.key: peer \"branch\" has this site's own key: make a key for each site";
     assert_eq!(read(&file().replace(PEER, &own)).unwrap_err(), wanted);
+}
+
+const TRAFFIC: &str = r#"
+[traffic]
+urgent = "duplicate"
+
+[[traffic.rule]]
+protocol = "udp"
+ports = [5060, "10000-20000"]
+dscp = ["ef", 34]
+paths = "quickest"
+
+[[traffic.rule]]
+protocol = 132
+networks = ["10.2.9.0/24", "fd00::/8"]
+paths = "all"
+"#;
+
+#[test]
+fn rules_of_traffic_and_costs_are_read() {
+    let config = read(&file()).unwrap();
+    assert_eq!((config.traffic, config.uplinks[0].cost), (Traffic::default(), 0));
+    let text = file().replace("\"wan2\"", "\"wan2\"\ncost = 10") + TRAFFIC;
+    let config = read(&text).unwrap();
+    assert_eq!(config.uplinks[1].cost, 10);
+    assert_eq!(config.traffic.urgent, PathChoice::Duplicate);
+    let [voice, other] = config.traffic.rules.as_slice() else { panic!("{:?}", config.traffic) };
+    assert_eq!((voice.protocol, voice.dscp.as_slice()), (Some(17), [46, 34].as_slice()));
+    assert_eq!(voice.ports, [5_060..=5_060, 10_000..=20_000]);
+    assert_eq!((other.protocol, other.networks.len(), other.paths), (Some(132), 2, PathChoice::All));
+}
+
+#[test]
+fn mistakes_in_traffic_are_named_with_what_was_meant() {
+    let cases = [
+        (
+            "urgent = \"duplicate\"",
+            "urgent = \"duplicte\"",
+            "site.toml:20: \"duplicte\" are no paths: \"all\", \"quickest\" or \"duplicate\"; did you mean \"duplicate\"?",
+        ),
+        (
+            "protocol = \"udp\"",
+            "protocol = \"upd\"",
+            "site.toml:23: \"upd\" is no protocol: give a name as \"udp\", or 0 to 255; did you mean \"udp\"?",
+        ),
+        (
+            "[\"ef\", 34]",
+            "[\"ef\", 64]",
+            "site.toml:25: \"64\" is no dscp: give a name as \"cs1\", or 0 to 63",
+        ),
+        (
+            "10000-20000",
+            "20000-10000",
+            "site.toml:24: \"20000-10000\" is neither a port, 0 to 65535, nor a range such as 5060-5070",
+        ),
+        ("fd00::/8", "fd00::/800", "site.toml:30: \"fd00::/800\" is not a network as 10.2.0.0/16"),
+        (
+            "networks = [\"10.2.9",
+            "network = [\"10.2.9",
+            "site.toml:30: unknown field `network`, expected one of `protocol`, `ports`, `networks`, `dscp`, `paths`; did you mean `networks`?",
+        ),
+        ("paths = \"all\"\n", "", "site.toml:28: missing field `paths`"),
+    ];
+    for (right, wrong, wanted) in cases {
+        let text = file() + TRAFFIC;
+        assert!(text.contains(right));
+        assert_eq!(read(&text.replace(right, wrong)).unwrap_err(), wanted);
+    }
+    let text = file().replace("\"wan2\"", "\"wan2\"\ncost = 256");
+    assert_eq!(read(&text).unwrap_err(), "site.toml:9: cost 256: a cost is 0 to 255");
 }
 
 #[test]

@@ -10,7 +10,7 @@ const LONGEST_WINDOW: Duration = Duration::from_secs(8);
 /// The least delay of this many probes counts: a machine that is busy for a moment is not a queue.
 const LATEST: usize = 3;
 /// Losses may belong to a queue that this many probes have seen.
-const RECENT: usize = 8;
+pub(super) const RECENT: usize = 8;
 /// A queue is about as long as ever from this part on, if it is no mere noise, in seconds.
 const CROWDED: f64 = 0.7;
 const NOISE: f64 = 0.015;
@@ -29,6 +29,14 @@ pub(super) struct Delay {
     /// The last delays, the newest first.
     recent: [Option<i64>; RECENT],
     queue: f64,
+}
+
+/// The queues that the last probes have seen, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Recent {
+    pub(super) least: f64,
+    /// How far each is from the line between its neighbours, twice: jitter, but not a queue that grows or shrinks.
+    pub(super) roughness: f64,
 }
 
 impl Delay {
@@ -73,6 +81,18 @@ impl Delay {
     /// Seconds that packets wait in queues.
     pub(super) const fn queue(&self) -> f64 {
         self.queue
+    }
+
+    /// The queues of the last probes; `None` until there are enough.
+    pub(super) fn recent(&self) -> Option<Recent> {
+        let mut queues = [0.0; RECENT];
+        for (queue, delay) in queues.iter_mut().zip(&self.recent) {
+            *queue = self.beyond_least((*delay)?);
+        }
+        let bends = queues.iter().zip(queues.iter().skip(1)).zip(queues.iter().skip(2));
+        let bends = bends.map(|((before, queue), after)| (before - 2.0 * queue + after).abs());
+        let roughness = bends.sum::<f64>() / (RECENT - 2) as f64;
+        Some(Recent { least: queues.iter().copied().fold(f64::MAX, f64::min), roughness })
     }
 
     pub(super) fn is_crowded(&self) -> bool {

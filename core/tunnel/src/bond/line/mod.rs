@@ -1,6 +1,7 @@
 //! What is known of one path: how long a packet takes by it now, what it carries, and what it loses.
 
 mod delay;
+mod gate;
 mod losses;
 mod rate;
 
@@ -11,6 +12,7 @@ use braid_types::{BitsPerSec, Time};
 
 use super::frame::Answer;
 use delay::Delay;
+use gate::{Gate, Seen};
 use losses::Losses;
 use rate::Rate;
 
@@ -40,6 +42,7 @@ pub(super) struct Line {
     delay: Delay,
     rate: Rate,
     losses: Losses,
+    gate: Gate,
     /// Seconds that the next packet waits, as of `updated`.
     backlog: f64,
     /// Seconds that packets wait besides.
@@ -60,6 +63,8 @@ struct Probe {
     at: Time,
     /// What the model said.
     backlog: f64,
+    /// What that of the gate said.
+    level: f64,
 }
 
 /// What is known of a path.
@@ -83,6 +88,7 @@ impl Line {
             delay: Delay::new(now),
             rate: Rate::new(rate),
             losses: Losses::default(),
+            gate: Gate::new(now, rate),
             backlog: 0.0,
             usual: 0.0,
             answers: 0,
@@ -103,26 +109,28 @@ impl Line {
         self.answered = self.answered.map(|_| now);
         self.delay.wake();
         self.rate.wake();
+        self.gate.wake(now);
     }
 
     pub(super) fn note_probe(&mut self, now: Time, number: u32) {
         if self.probes.len() >= MAX_PROBES {
             self.probes.pop_front();
         }
-        let backlog = self.waits(now);
-        self.probes.push_back(Probe { number, at: now, backlog });
+        let (backlog, level) = (self.waits(now), self.gate.level(now));
+        self.probes.push_back(Probe { number, at: now, backlog, level });
     }
 
     /// A packet of this size is sent.
     pub(super) fn note_packet(&mut self, now: Time, size: usize) {
         // What would wait longer than anything before is dropped by the path, mostly.
-        self.backlog = (self.waits(now) + self.rate.seconds(size)).min(self.delay.bound());
+        self.backlog = (self.waits(now) + self.seconds(size)).min(self.delay.bound());
         self.updated = now;
+        self.gate.note_packet(now, size);
         self.losses.note_packet(self.is_crowded());
     }
 
-    /// The answer to a probe; whether it was expected.
-    pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer) -> bool {
+    /// The answer to a probe, while packets wait here or none do; whether it was expected.
+    pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, has_waiting: bool) -> bool {
         let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {
             return false;
         };
@@ -136,6 +144,7 @@ impl Line {
         self.rate.note(answer.arrived, answer.bytes, self.delay.queue());
         self.losses.note_answer(now, answer, u32::try_from(place).unwrap_or(u32::MAX), self.delay.is_calm());
         self.correct(now, &probe);
+        self.control(now, &probe, has_waiting);
         self.is_dead &= self.in_a_row < REVIVED_BY;
         true
     }
@@ -151,13 +160,25 @@ impl Line {
         self.probes.iter_mut().for_each(|probe| probe.backlog = (probe.backlog + wrong).max(0.0));
     }
 
-    /// Marks the path dead if nothing is answered.
-    pub(super) fn review(&mut self, now: Time) {
+    /// Keeps the queue inside the path short.
+    fn control(&mut self, now: Time, probe: &Probe, has_waiting: bool) {
+        let (rate, most) = (self.rate.lately(), self.rate.carried());
+        let seen = Seen { recent: self.delay.recent(), rate, most, has_waiting };
+        let wrong = self.gate.handle_answer(now, probe.level, &seen);
+        self.probes.iter_mut().for_each(|probe| probe.level = (probe.level + wrong).max(0.0));
+    }
+
+    /// Marks the path dead if nothing is answered; with probes that are far apart, after `slack` more.
+    pub(super) fn review(&mut self, now: Time, slack: Duration) {
         let newest = self.answered.unwrap_or(self.began);
         let waits = self.probes.front().is_some_and(|probe| probe.at >= newest || self.answered.is_none());
         let queued = Duration::from_secs_f64(self.waits(now).min(1.0));
-        if waits && now.since(newest) > self.round_trip.saturating_add(DEAD_AFTER).saturating_add(queued) {
+        if waits
+            && now.since(newest)
+                > self.round_trip.saturating_add(DEAD_AFTER).saturating_add(queued.max(slack))
+        {
             (self.is_dead, self.in_a_row, self.backlog) = (true, 0, 0.0);
+            self.gate.wake(now);
         }
     }
 
@@ -166,7 +187,7 @@ impl Line {
         let least = self.delay.least()?;
         let repair = REPAIR_ROUND_TRIPS * (self.round_trip.as_secs_f64() - self.delay.queue()).max(0.0);
         let repairs = (self.losses.usual() * PACKETS_THAT_WAIT).min(1.0) * repair;
-        Some(least + self.usual + self.waits(now) + self.rate.seconds(size) + repairs)
+        Some(least + self.usual + self.waits(now) + self.seconds(size) + repairs)
     }
 
     /// The most that it carried lately, in bytes a second.
@@ -174,9 +195,45 @@ impl Line {
         self.rate.carried()
     }
 
-    /// What it carries at most, while more waits than jitter explains.
-    pub(super) fn limit(&self) -> Option<f64> {
-        self.rate.full().filter(|_| self.delay.queue() - self.usual > OVERFULL)
+    /// What it carries at most, while more waits than jitter explains; `held` bytes wait here.
+    pub(super) fn limit(&self, held: usize) -> Option<f64> {
+        let rate = self.gate.rate().or_else(|| self.rate.full());
+        rate.filter(|_| self.queued(held) > OVERFULL)
+    }
+
+    /// Seconds that are queued beyond jitter, inside the path and here.
+    pub(super) fn queued(&self, held: usize) -> f64 {
+        self.delay.queue() - self.usual + self.seconds(held)
+    }
+
+    /// How long the path takes for so many bytes.
+    pub(super) fn seconds(&self, bytes: usize) -> f64 {
+        self.gate.rate().map_or_else(|| self.rate.seconds(bytes), |rate| bytes as f64 / rate)
+    }
+
+    /// Somebody waits for packets: the queue inside the path is to be short.
+    pub(super) fn note_interactive(&mut self, now: Time) {
+        self.gate.note_interactive(now);
+    }
+
+    /// Whether a packet that is not urgent may be sent now.
+    pub(super) fn is_open(&self, now: Time) -> bool {
+        self.gate.is_open(now)
+    }
+
+    /// Whether even urgent packets have to wait.
+    pub(super) fn is_overfull(&self, now: Time) -> bool {
+        self.gate.is_overfull(now)
+    }
+
+    /// When the next packet may be sent.
+    pub(super) fn opens_at(&self, now: Time) -> Time {
+        self.gate.opens_at(now)
+    }
+
+    /// Bytes a second at which it is held; `None` if it is not.
+    pub(super) const fn held_at(&self) -> Option<f64> {
+        self.gate.rate()
     }
 
     pub(super) const fn is_dead(&self) -> bool {

@@ -22,6 +22,8 @@ pub(super) struct Rate {
     /// Bytes a second that arrived at most while it was full, and at all.
     most: [Most; 2],
     since: u64,
+    /// Bytes a second that arrived last.
+    lately: f64,
     /// Before anything was measured.
     given: Option<f64>,
 }
@@ -43,7 +45,7 @@ struct Mark {
 impl Rate {
     pub(super) fn new(given: Option<BitsPerSec>) -> Self {
         let given = given.map(|rate| rate.0 as f64 / 8.0);
-        Self { marks: VecDeque::new(), most: Default::default(), since: 0, given }
+        Self { marks: VecDeque::new(), most: Default::default(), since: 0, lately: 0.0, given }
     }
 
     /// So many bytes had arrived at `arrived`; packets wait so many seconds.
@@ -64,6 +66,7 @@ impl Rate {
             return;
         }
         let rate = f64::from(bytes.wrapping_sub(first.bytes)) / (span as f64 / 1e9);
+        self.lately = rate;
         let is_full = self.marks.iter().all(|mark| mark.queue > FULL);
         let most = &mut self.most[0];
         most.any = most.any.max(rate);
@@ -73,6 +76,7 @@ impl Rate {
     /// Traffic pauses.
     pub(super) fn wake(&mut self) {
         self.marks.clear();
+        self.lately = 0.0;
     }
 
     /// How long the path takes for so many bytes.
@@ -84,6 +88,11 @@ impl Rate {
     /// What it carried while it was full, in bytes a second; `None` if it was not lately.
     pub(super) fn full(&self) -> Option<f64> {
         Some(self.most(|it| it.full)).filter(|rate| *rate > 0.0)
+    }
+
+    /// Bytes a second that arrived last.
+    pub(super) const fn lately(&self) -> f64 {
+        self.lately
     }
 
     /// The most that it carried lately.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_link_model::{OneWay, Parameters};
-use braid_tunnel::Bond;
+use braid_tunnel::{Bond, UplinkSettings};
 use braid_types::Time;
 
 use super::tcp::{Receiver, Sender};
@@ -35,7 +35,8 @@ impl World {
         };
         let bond = |side| {
             let mut bond = Bond::new(Time::ZERO, seed + side);
-            (0..lines.len()).for_each(|line| bond.set_path(Time::ZERO, line as u8, true, None));
+            (0..lines.len())
+                .for_each(|line| bond.set_path(Time::ZERO, line as u8, true, UplinkSettings::default()));
             bond
         };
         Self {

@@ -1,0 +1,339 @@
+//! All paths to one peer, which of them a packet takes, and the packets that wait for them.
+
+use std::time::Duration;
+
+use braid_spray::Numbered;
+use braid_types::{BitsPerSec, Time};
+
+use super::frame::Answer;
+use super::line::Line;
+use super::waiting::Waiting;
+use crate::endpoint::MAX_PATHS;
+
+/// The interval between two probes of a path.
+const PROBE_INTERVAL: Duration = Duration::from_millis(20);
+/// A path that is dearer than others is probed with each of so many probes, and may be silent for two of them.
+const STANDBY_PROBES: u32 = 10;
+const STANDBY_SLACK: Duration = Duration::from_millis(400);
+/// A path counts as used for this long after its last packet in order.
+const USED_FOR: Duration = Duration::from_secs(1);
+/// A path that carries less than this part of the best one gains less than its queue costs.
+const WORTH: f64 = 0.15;
+/// The pause until it is tried again: at first this, and twice as long after each trial.
+const MIN_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
+/// The weight of a packet in the shares.
+const SHARE_WEIGHT: f64 = 1.0 / 1_024.0;
+/// So many seconds of packets may wait for a path, or so many bytes if that is more.
+const MOST_WAITING: f64 = 0.25;
+const LEAST_ROOM: usize = 48_000;
+/// A path for which packets wait so many seconds is full: dearer ones are used, too.
+const FULL: f64 = 0.05;
+
+/// The paths that are up. A packet takes the path by which it arrives first, behind what was sent before.
+///
+/// So each packet arrives no later than by the best path alone, as far as the paths are known; slower ones are used from
+/// when the queues of the others take as long. Of paths that cost differently, dearer ones are used while the cheaper ones
+/// are full or gone.
+#[derive(Debug)]
+pub(super) struct Lines {
+    lines: [Option<Line>; MAX_PATHS],
+    waiting: [Waiting<Held>; MAX_PATHS],
+    costs: [Cost; MAX_PATHS],
+    /// When each last carried a packet in order.
+    used: [Option<Time>; MAX_PATHS],
+    shares: [f64; MAX_PATHS],
+    rests: [Rest; MAX_PATHS],
+    number: u32,
+    next_probe: Time,
+}
+
+/// What is known of an uplink before anything is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UplinkSettings {
+    /// What it carries.
+    pub rate: Option<BitsPerSec>,
+    /// What it costs: dearer ones are used while the cheaper ones are full or gone.
+    pub cost: u8,
+}
+
+/// A packet that waits; without a number, an urgent one.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) flow: u64,
+    pub(super) numbered: Option<Numbered>,
+    pub(super) packet: Vec<u8>,
+}
+
+/// What the uplinks of a path cost, here and at the other end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    own: u8,
+    other: u8,
+}
+
+/// Until when a path is not used for packets in order, and how long the pause is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    until: Time,
+    pause: Duration,
+}
+
+impl Lines {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            lines: Default::default(),
+            waiting: Default::default(),
+            costs: Default::default(),
+            used: Default::default(),
+            shares: Default::default(),
+            rests: Default::default(),
+            number: 0,
+            next_probe: now,
+        }
+    }
+
+    /// A path has come up or gone down. What waits for it stays until it is taken by [`Self::rescue`].
+    pub(super) fn set(&mut self, now: Time, path: u8, up: bool, uplink: UplinkSettings) {
+        let place = usize::from(path);
+        if let Some(line) = self.lines.get_mut(place) {
+            *line = up.then(|| Line::new(now, uplink.rate));
+        }
+        self.shares.get_mut(place).into_iter().for_each(|share| *share = 0.0);
+        self.rests.get_mut(place).into_iter().for_each(|rest| *rest = Rest::default());
+        self.costs.get_mut(place).into_iter().for_each(|cost| *cost = Cost { own: uplink.cost, other: 0 });
+        self.next_probe = now;
+    }
+
+    /// The other end says what its uplink of a path costs.
+    pub(super) fn set_other_cost(&mut self, path: u8, cost: u8) {
+        self.costs.get_mut(usize::from(path)).into_iter().for_each(|it| it.other = cost);
+    }
+
+    /// What the uplink of a path costs here.
+    pub(super) fn own_cost(&self, path: u8) -> u8 {
+        self.costs.get(usize::from(path)).map_or(0, |cost| cost.own)
+    }
+
+    /// What both uplinks of a path cost.
+    pub(super) fn cost(&self, path: u8) -> u16 {
+        self.costs.get(usize::from(path)).map_or(0, |it| u16::from(it.own).saturating_add(it.other.into()))
+    }
+
+    /// Traffic begins after a pause.
+    pub(super) fn wake(&mut self, now: Time) {
+        self.lines.iter_mut().flatten().for_each(|line| line.wake(now));
+        self.next_probe = now;
+    }
+
+    /// Somebody waits for a packet that is sent, and probably for later ones.
+    pub(super) fn note_interactive(&mut self, now: Time) {
+        self.lines.iter_mut().flatten().for_each(|line| line.note_interactive(now));
+    }
+
+    /// The number of the probe that is due now, and the paths to send it by.
+    pub(super) fn poll_probe(&mut self, now: Time) -> Option<(u32, Vec<u8>)> {
+        if now < self.next_probe {
+            return None;
+        }
+        // After a pause, missed probes are not made up for.
+        self.next_probe = (self.next_probe + PROBE_INTERVAL).max(now);
+        self.number = self.number.wrapping_add(1);
+        let cheapest = self.up().map(|(path, _)| self.cost(path)).min().unwrap_or(0);
+        let dear: [bool; MAX_PATHS] = std::array::from_fn(|path| self.cost(path as u8) > cheapest);
+        let in_use: [bool; MAX_PATHS] = std::array::from_fn(|path| self.is_used(now, path as u8));
+        let mut probed = Vec::new();
+        for (path, line) in (0..).zip(&mut self.lines) {
+            let (Some(line), place) = (line, usize::from(path)) else { continue };
+            let is_dear = dear.get(place).is_some_and(|it| *it);
+            let is_used = in_use.get(place).is_some_and(|it| *it);
+            if !is_dear || is_used || self.number.is_multiple_of(STANDBY_PROBES) {
+                line.note_probe(now, self.number);
+                probed.push(path);
+            }
+            line.review(now, if is_dear { STANDBY_SLACK } else { Duration::ZERO });
+        }
+        self.rest(now);
+        Some((self.number, probed))
+    }
+
+    /// Gives a rest to paths that carry next to nothing beside the best one.
+    fn rest(&mut self, now: Time) {
+        let alive = self.lines.iter().flatten().filter(|line| !line.is_dead());
+        let least = alive.map(Line::carried).fold(0.0, f64::max) * WORTH;
+        for ((line, rest), waiting) in self.lines.iter().zip(&mut self.rests).zip(&self.waiting) {
+            let limit = line.as_ref().and_then(|line| line.limit(waiting.bytes()));
+            if rest.until <= now && limit.is_some_and(|rate| rate < least) {
+                let pause = rest.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
+                *rest = Rest { until: now + pause, pause };
+            }
+        }
+    }
+
+    fn rests(&self, now: Time, path: u8) -> bool {
+        self.rests.get(usize::from(path)).is_some_and(|rest| now < rest.until)
+    }
+
+    /// When the next probe or the next packet that waits is due.
+    pub(super) fn poll_timeout(&self, now: Time, probes: bool) -> Option<Time> {
+        let probe = self.up().next().map(|_| self.next_probe).filter(|_| probes);
+        let waiting = self.up().filter(|(path, _)| self.held(*path) > 0);
+        waiting.map(|(_, line)| line.opens_at(now)).chain(probe).min()
+    }
+
+    pub(super) fn handle_answer(&mut self, now: Time, path: u8, answer: &Answer) {
+        let has_waiting = self.held(path) > 0;
+        self.get_mut(path).into_iter().for_each(|line| {
+            line.handle_answer(now, answer, has_waiting);
+        });
+    }
+
+    /// The path by which a packet of a flow arrives first, behind those that wait.
+    pub(super) fn pick(&self, now: Time, size: usize, flow: u64) -> Option<u8> {
+        let cheapest = self.usable(now).filter(|(path, line)| line.queued(self.held(*path)) < FULL);
+        let cheapest = cheapest.map(|(path, _)| self.cost(path)).min().unwrap_or(u16::MAX);
+        let affordable = self.usable(now).filter(|(path, _)| self.cost(*path) <= cheapest);
+        let arrivals = affordable.filter_map(|(path, line)| {
+            let ahead = self.waiting.get(usize::from(path)).map_or(0, |it| it.ahead_of(flow));
+            Some((path, line.arrival(now, size)? + line.seconds(ahead)))
+        });
+        let first = arrivals.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(path, _)| path);
+        first.or_else(|| self.any())
+    }
+
+    /// The path by which an urgent packet arrives first, before those that wait, and of all others that answer the next one.
+    pub(super) fn quickest(&self, now: Time, size: usize) -> [Option<u8>; 2] {
+        let first = self.first_of(now, size, self.usable(now)).or_else(|| self.any());
+        let others = self.up().filter(|(path, line)| Some(*path) != first && !line.is_dead());
+        [first, self.first_of(now, size, others)]
+    }
+
+    /// Of the cheapest of some paths, the one by which a packet arrives first.
+    fn first_of<'a>(
+        &self,
+        now: Time,
+        size: usize,
+        lines: impl Iterator<Item = (u8, &'a Line)>,
+    ) -> Option<u8> {
+        let arrivals =
+            lines.filter_map(|(path, line)| Some((self.cost(path), line.arrival(now, size)?, path)));
+        let first = arrivals.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        first.map(|(.., path)| path)
+    }
+
+    /// The paths that answer, without those that lose much or rest while there are others.
+    fn usable(&self, now: Time) -> impl Iterator<Item = (u8, &Line)> {
+        let alive = move || self.up().filter(|(_, line)| !line.is_dead());
+        let is_good = move |(path, line): &(u8, &Line)| !line.is_broken() && !self.rests(now, *path);
+        let any_good = alive().any(|it| is_good(&it));
+        alive().filter(move |it| !any_good || is_good(it))
+    }
+
+    /// Of paths that are not known, the cheapest, before those that do not answer.
+    fn any(&self) -> Option<u8> {
+        let paths = self.up().map(|(path, line)| (line.is_dead(), self.cost(path), path));
+        paths.min().map(|(.., path)| path)
+    }
+
+    /// Whether a packet that is not urgent may be sent by a path at once.
+    pub(super) fn is_open(&self, now: Time, path: u8) -> bool {
+        self.held(path) == 0 && self.get(path).is_none_or(|line| line.is_open(now))
+    }
+
+    /// Whether even urgent packets have to wait for a path.
+    pub(super) fn is_overfull(&self, now: Time, path: u8) -> bool {
+        self.get(path).is_some_and(|line| line.is_overfull(now))
+    }
+
+    /// Has a packet wait for a path.
+    pub(super) fn hold(&mut self, path: u8, held: Held) {
+        if let Some(waiting) = self.waiting.get_mut(usize::from(path)) {
+            waiting.push(held.flow, held.packet.len(), held);
+        }
+    }
+
+    /// Whether one more packet of a flow may wait for a path.
+    pub(super) fn may_hold(&self, path: u8, flow: u64, size: usize) -> bool {
+        let rate = self.get(path).and_then(Line::held_at).unwrap_or(0.0);
+        let limit = ((rate * MOST_WAITING) as usize).max(LEAST_ROOM);
+        self.waiting.get(usize::from(path)).is_some_and(|it| it.admits(flow, size, limit))
+    }
+
+    /// The next packet that has waited for a path which is open now.
+    pub(super) fn poll_held(&mut self, now: Time, path: u8) -> Option<Held> {
+        self.get(path).filter(|line| line.is_open(now))?;
+        self.waiting.get_mut(usize::from(path))?.pop()
+    }
+
+    /// Gives what waits for paths that are gone, do not answer or rest to others.
+    pub(super) fn rescue(&mut self, now: Time) {
+        for path in (0..MAX_PATHS as u8).filter(|path| self.held(*path) > 0).collect::<Vec<_>>() {
+            let is_used = self.get(path).is_some_and(|line| !line.is_dead()) && !self.rests(now, path);
+            let other = self.pick(now, 0, 0).filter(|other| *other != path && !is_used);
+            let (Some(other), Some(waiting)) = (other, self.waiting.get_mut(usize::from(path))) else {
+                continue;
+            };
+            let mut left = std::mem::take(waiting);
+            while let Some(held) = left.pop() {
+                self.hold(other, held);
+            }
+        }
+    }
+
+    /// Bytes that wait for a path.
+    pub(super) fn held(&self, path: u8) -> usize {
+        self.waiting.get(usize::from(path)).map_or(0, Waiting::bytes)
+    }
+
+    /// A packet of this size is sent by a path.
+    pub(super) fn note_packet(&mut self, now: Time, path: u8, size: usize) {
+        self.get_mut(path).into_iter().for_each(|line| line.note_packet(now, size));
+        for (place, share) in self.shares.iter_mut().enumerate() {
+            let is_it = f64::from(u8::from(place == usize::from(path)));
+            *share += SHARE_WEIGHT * (is_it - *share);
+        }
+    }
+
+    /// The packet was one in order.
+    pub(super) fn note_used(&mut self, now: Time, path: u8) {
+        self.used.get_mut(usize::from(path)).into_iter().for_each(|used| *used = Some(now));
+    }
+
+    /// The number of paths that have carried packets in order lately.
+    pub(super) fn count_used(&self, now: Time) -> u8 {
+        let used = (0..MAX_PATHS as u8).filter(|path| self.is_used(now, *path)).count();
+        u8::try_from(used).unwrap_or(u8::MAX).max(1)
+    }
+
+    fn is_used(&self, now: Time, path: u8) -> bool {
+        let last = self.used.get(usize::from(path)).copied().flatten();
+        last.is_some_and(|at| now.since(at) < USED_FOR)
+    }
+
+    pub(super) fn get(&self, path: u8) -> Option<&Line> {
+        self.lines.get(usize::from(path))?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, path: u8) -> Option<&mut Line> {
+        self.lines.get_mut(usize::from(path))?.as_mut()
+    }
+
+    /// The shortest round trip of those that answer.
+    pub(super) fn round_trip(&self) -> Option<Duration> {
+        let alive = self.up().filter(|(_, line)| !line.is_dead() && !line.round_trip().is_zero());
+        alive.map(|(_, line)| line.round_trip()).min()
+    }
+
+    /// The paths that are up.
+    pub(super) fn up(&self) -> impl Iterator<Item = (u8, &Line)> {
+        (0..).zip(&self.lines).filter_map(|(path, line)| Some((path, line.as_ref()?)))
+    }
+
+    /// A path's part of the packets sent lately, from 0 to 1.
+    pub(super) fn share(&self, path: u8) -> f64 {
+        self.shares.get(usize::from(path)).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

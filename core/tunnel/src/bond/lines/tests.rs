@@ -1,0 +1,121 @@
+//! Which path packets take: by arrival, by cost, and when they wait.
+
+use super::*;
+
+const RATE: Option<BitsPerSec> = Some(BitsPerSec(8_000_000));
+const DELAYS: [u64; 2] = [10, 30];
+
+/// Two paths with delays of 10 and 30 ms and these costs, whose probes were answered once.
+fn lines_of(rate: Option<BitsPerSec>, costs: [u8; 2]) -> Lines {
+    let mut lines = Lines::new(Time::ZERO);
+    for (path, cost) in (0..).zip(costs) {
+        lines.set(Time::ZERO, path, true, UplinkSettings { rate, cost });
+    }
+    answer(&mut lines, 0, &[0, 1]);
+    lines
+}
+
+fn lines() -> Lines {
+    lines_of(RATE, [0; 2])
+}
+
+/// Probes are sent at this time, and answered by these paths.
+fn answer(lines: &mut Lines, at: u64, paths: &[u8]) {
+    let (number, probed) = lines.poll_probe(Time::from_millis(at)).unwrap();
+    for path in paths.iter().filter(|path| probed.contains(path)) {
+        let delay = DELAYS[usize::from(*path)];
+        let arrived = Time::from_millis(at + delay).as_nanos();
+        let answer = Answer { number, arrived, ..Answer::default() };
+        lines.handle_answer(Time::from_millis(at + 2 * delay), *path, &answer);
+    }
+}
+
+/// Sends packets of one flow, as far as paths are open; the paths of all.
+fn send(lines: &mut Lines, now: Time, packets: usize) -> Vec<u8> {
+    let send = |_| {
+        let path = lines.pick(now, 1_000, 1).unwrap();
+        if lines.is_open(now, path) {
+            lines.note_packet(now, path, 1_000);
+        } else {
+            lines.hold(path, Held { flow: 1, numbered: None, packet: vec![0; 1_000] });
+        }
+        path
+    };
+    (0..packets).map(send).collect()
+}
+
+#[test]
+fn the_slower_path_is_used_from_when_the_queue_of_the_quicker_one_takes_as_long() {
+    let (mut lines, now) = (lines(), Time::from_millis(60));
+    let picked = send(&mut lines, now, 24);
+    // A packet takes a millisecond.
+    assert!(picked[..20].iter().all(|path| *path == 0), "{picked:?}");
+    assert!(picked[20..].contains(&1), "{picked:?}");
+}
+
+#[test]
+fn what_a_path_cannot_carry_now_waits_here_and_urgent_packets_pass_it() {
+    let (mut lines, now) = (lines(), Time::from_millis(60));
+    send(&mut lines, now, 18);
+    assert!((8_000..13_000).contains(&lines.held(0)), "{}", lines.held(0));
+    assert_eq!(lines.quickest(now, 100), [Some(0), Some(1)]);
+    assert!(lines.poll_held(now, 0).is_none());
+    let opens = lines.poll_timeout(now, false).unwrap();
+    assert!(opens > now && lines.poll_held(opens, 0).is_some());
+    assert!(lines.may_hold(0, 1, 100_000) && !lines.may_hold(0, 1, 300_000));
+}
+
+#[test]
+fn what_waits_for_a_path_that_goes_down_takes_another() {
+    let (mut lines, now) = (lines(), Time::from_millis(60));
+    send(&mut lines, now, 18);
+    let held = lines.held(0);
+    lines.set(now, 0, false, UplinkSettings::default());
+    lines.rescue(now);
+    assert_eq!((lines.held(0), lines.held(1)), (0, held));
+}
+
+#[test]
+fn a_dear_path_is_used_only_while_the_cheap_one_is_full_or_gone() {
+    for costs in [[1, 0], [0, 1]] {
+        let (mut lines, now) = (lines_of(RATE, costs), Time::from_millis(260));
+        // The dear one is probed with each tenth.
+        (1..10).for_each(|turn| answer(&mut lines, turn * 20, &[0, 1]));
+        let cheap = u8::from(costs[0] > 0);
+        assert_eq!(lines.quickest(now, 100)[0], Some(cheap));
+        let picked = send(&mut lines, now, 120);
+        assert!(picked[..50].iter().all(|path| *path == cheap), "{picked:?}");
+        assert!(picked.contains(&(1 - cheap)), "{picked:?}");
+        lines.set(now, cheap, false, UplinkSettings::default());
+        assert_eq!(lines.pick(now, 1_000, 7), Some(1 - cheap));
+    }
+}
+
+#[test]
+fn what_the_other_end_pays_counts_too_and_dear_paths_are_probed_less() {
+    let mut lines = lines();
+    lines.set_other_cost(0, 5);
+    assert_eq!(lines.pick(Time::from_millis(60), 1_000, 1), Some(1));
+    let probed = (3..103).filter_map(|turn| lines.poll_probe(Time::from_millis(turn * 20)));
+    assert_eq!(probed.filter(|(_, paths)| paths.contains(&0)).count(), 10);
+}
+
+#[test]
+fn a_path_that_does_not_answer_is_left_until_it_has_answered_for_a_while() {
+    let mut lines = lines();
+    (3..20).for_each(|turn| answer(&mut lines, turn * 20, &[1]));
+    assert_eq!(lines.pick(Time::from_millis(400), 1_000, 1), Some(1));
+    (20..60).for_each(|turn| answer(&mut lines, turn * 20, &[0, 1]));
+    assert_eq!(lines.pick(Time::from_millis(1_300), 1_000, 1), Some(0));
+}
+
+#[test]
+fn a_path_whose_state_is_unknown_is_better_than_none() {
+    let mut lines = Lines::new(Time::ZERO);
+    assert_eq!((lines.pick(Time::ZERO, 1_000, 1), lines.quickest(Time::ZERO, 9)), (None, [None; 2]));
+    lines.set(Time::ZERO, 3, true, UplinkSettings::default());
+    assert_eq!(lines.pick(Time::ZERO, 1_000, 1), Some(3));
+    assert_eq!(lines.quickest(Time::ZERO, 9), [Some(3), None]);
+    lines.set(Time::ZERO, 3, false, UplinkSettings::default());
+    assert_eq!(lines.pick(Time::ZERO, 1_000, 1), None);
+}

@@ -1,0 +1,107 @@
+//! What is read of a packet: its flow, its mark, and whether it is urgent by itself.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use etherparse::LaxIpSlice;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
+const FIN_SYN_RST: u8 = 0x07;
+const SYN: u8 = 0x02;
+const DNS: u16 = 53;
+const SSH: u16 = 22;
+/// Router and neighbour messages, as ARP for IPv6. RFC 4861.
+const NEIGHBOUR_DISCOVERY: std::ops::RangeInclusive<u8> = 133..=137;
+/// Longer segments of SSH and of DNS over TCP belong to copies and zones, not to somebody who waits for a key.
+const SMALL: usize = 512;
+/// Signalling, admitted and plain voice, and network control: CS5, VOICE-ADMIT, EF, CS6, CS7. RFC 4594, RFC 5865.
+const URGENT_MARKS: [u8; 5] = [40, 44, 46, 48, 56];
+/// What its sender calls less than best effort: LE and CS1. RFC 8622.
+const SCAVENGER_MARKS: [u8; 2] = [1, 8];
+
+/// Addresses, protocol and ports of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Flow {
+    pub(super) src: IpAddr,
+    pub(super) dst: IpAddr,
+    /// Zeros where there are none.
+    ports: [u16; 2],
+    pub(super) protocol: u8,
+}
+
+/// An IP packet, as far as it decides on paths.
+pub(super) struct Headers<'a> {
+    pub(super) flow: Flow,
+    pub(super) dscp: u8,
+    length: usize,
+    /// Empty for a fragment: only the first one has ports, and all of a packet's belong to the flow without.
+    transport: &'a [u8],
+}
+
+impl Flow {
+    /// The one of all that cannot be read.
+    pub(crate) const UNKNOWN: Self = {
+        let address = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        Self { src: address, dst: address, ports: [0; 2], protocol: 0 }
+    };
+}
+
+impl<'a> Headers<'a> {
+    /// Reads what begins with an IP header; `None` if it does not.
+    pub(super) fn read(packet: &'a [u8]) -> Option<Self> {
+        // Where an extension header is broken, the protocol stays at that header and nothing is read beyond it.
+        let (ip, _broken) = LaxIpSlice::from_slice(packet).ok()?;
+        let dscp = match &ip {
+            LaxIpSlice::Ipv4(it) => it.header().dcp().value(),
+            LaxIpSlice::Ipv6(it) => it.header().dscp().value(),
+        };
+        let payload = ip.payload();
+        let transport: &'a [u8] = if payload.fragmented { &[] } else { payload.payload };
+        let (src, dst, protocol) = (ip.source_addr(), ip.destination_addr(), payload.ip_number.0);
+        let flow = Flow { src, dst, ports: [0; 2], protocol };
+        let mut headers = Self { flow, dscp, length: packet.len(), transport };
+        headers.flow.ports = headers.ports().unwrap_or_default();
+        Some(headers)
+    }
+
+    /// The sender's and the receiver's port of TCP and UDP.
+    pub(super) fn ports(&self) -> Option<[u16; 2]> {
+        let [a, b, c, d] =
+            self.transport.first_chunk::<4>().filter(|_| [TCP, UDP].contains(&self.flow.protocol))?;
+        Some([u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])])
+    }
+
+    /// Whether it is short and of use at once: what somebody waits for, openings and acknowledgements, neighbours' questions.
+    pub(super) fn is_urgent(&self) -> bool {
+        !SCAVENGER_MARKS.contains(&self.dscp)
+            && (self.is_interactive()
+                || match self.flow.protocol {
+                    TCP => is_control(self.transport),
+                    ICMPV6 => self.transport.first().is_some_and(|kind| NEIGHBOUR_DISCOVERY.contains(kind)),
+                    _ => false,
+                })
+    }
+
+    /// Whether somebody waits for it: DNS, keys of SSH, voice.
+    pub(super) fn is_interactive(&self) -> bool {
+        let has = |port: u16| self.flow.ports.contains(&port);
+        URGENT_MARKS.contains(&self.dscp)
+            || match self.flow.protocol {
+                TCP => self.length <= SMALL && self.carries_data() && (has(SSH) || has(DNS)),
+                UDP => has(DNS) && !SCAVENGER_MARKS.contains(&self.dscp),
+                _ => false,
+            }
+    }
+
+    fn carries_data(&self) -> bool {
+        self.transport.get(12).is_some_and(|offset| self.transport.len() > usize::from(offset >> 4) * 4)
+    }
+}
+
+/// Whether a TCP segment opens a connection or only acknowledges.
+fn is_control(segment: &[u8]) -> bool {
+    let (Some(offset), Some(flags)) = (segment.get(12), segment.get(13)) else { return false };
+    let is_empty = segment.len() <= usize::from(offset >> 4) * 4;
+    flags & FIN_SYN_RST == SYN || is_empty && flags & FIN_SYN_RST == 0
+}

@@ -1,0 +1,112 @@
+//! The metrics of a site: their text, and that each is documented.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixListener;
+
+use super::*;
+
+fn document() -> StatusDocument {
+    let path = |uplink: &str, up| PathDocument {
+        uplink: uplink.to_owned(),
+        remote: None,
+        up,
+        suspended: false,
+        share: 0.25,
+        round_trip_us: up.then_some(40_500),
+        queue_us: up.then_some(6_000),
+        waiting_us: 1_000,
+        rate_bps: up.then_some(8_000_000),
+        cost: 0,
+        loss: None,
+        mtu: 1_398,
+        sessions: 3,
+    };
+    let peer = PeerDocument {
+        name: "a \"branch\"".to_owned(),
+        public_key: String::new(),
+        sent: 10,
+        received: 9,
+        no_path: 8,
+        split: 7,
+        repaired: 6,
+        urgent: 5,
+        duplicated: 4,
+        overflowed: 3,
+        paths: vec![path("wan1", true), path("wan2", false)],
+    };
+    let uplink =
+        UplinkDocument { interface: "wan1".to_owned(), ready: true, sent: 2, received: 1, refused: 0 };
+    StatusDocument {
+        schema: "braid/v1".to_owned(),
+        public_key: String::new(),
+        device: "braid0".to_owned(),
+        mtu: 1_398,
+        uplinks: vec![uplink],
+        peers: vec![peer],
+        forged: 1,
+        strange: 2,
+        limited: 3,
+        unknown_keys: 4,
+        unroutable: 5,
+        spoofed: 6,
+    }
+}
+
+#[test]
+fn each_value_has_its_labels_and_what_is_unknown_has_no_sample() {
+    let text = text_of(document());
+    let wanted = [
+        "braid_site_forged_datagrams_total{device=\"braid0\"} 1",
+        "braid_site_uplink_ready{uplink=\"wan1\"} 1.0",
+        "braid_site_peer_urgent_packets_total{peer=\"a \\\"branch\\\"\"} 5",
+        "braid_site_path_round_trip_seconds{peer=\"a \\\"branch\\\"\",path=\"0\",uplink=\"wan1\"} 0.0405",
+        "braid_site_path_capacity_bytes_per_second{peer=\"a \\\"branch\\\"\",path=\"0\",uplink=\"wan1\"} 1000000.0",
+        "braid_site_path_up{peer=\"a \\\"branch\\\"\",path=\"1\",uplink=\"wan2\"} 0.0",
+    ];
+    for line in wanted {
+        assert!(text.lines().any(|it| it == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("round_trip_seconds{peer=\"a \\\"branch\\\"\",path=\"1\""));
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn each_metric_is_in_the_documentation() {
+    let page = include_str!("../../../../docs/metrics.md");
+    let text = text_of(document());
+    let families = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let mut count = 0;
+    for (name, kind) in families {
+        let served = if kind == "counter" { format!("{name}_total") } else { name.to_owned() };
+        assert!(page.contains(&format!("`{served}`")), "docs/metrics.md lacks {served}");
+        count += 1;
+    }
+    assert_eq!(count, 28);
+}
+
+#[test]
+fn they_are_served_over_http_and_a_site_that_is_gone_is_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("site.sock");
+    let site = UnixListener::bind(&socket).unwrap();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    serve(address, socket.clone()).unwrap();
+    assert!(matches!(serve(address, socket.clone()), Err(SiteError::Metrics { .. })));
+    let ask = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answering = std::thread::spawn(move || {
+        let document = serde_json::to_vec(&document()).unwrap();
+        site.accept().unwrap().0.write_all(&document).unwrap();
+    });
+    let answer = ask();
+    answering.join().unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(OPEN_METRICS), "{answer}");
+    assert!(answer.contains("braid_site_mtu_bytes{device=\"braid0\"} 1398.0"), "{answer}");
+    assert!(ask().starts_with("HTTP/1.1 503"));
+}
