@@ -16,7 +16,7 @@ use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use support::controller::{Controller, answer_by_path, answer_with, connect_switch};
 use support::{braid, lines, run, text};
 
@@ -365,7 +365,7 @@ fn lists_are_shown_with_all_their_pages() {
     ]);
     let ask = |rest: &[&str]| text(&run(&[&["links", "--controller", &url], rest].concat()).stdout);
     assert_eq!(ask(&[]).lines().count(), 4);
-    let json: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+    let json: Value = serde_json::from_str(&ask(&["--json"])).unwrap();
     let sources: Vec<_> = json["links"].as_array().unwrap().iter().map(|link| &link["src"]["dpid"]).collect();
     assert_eq!(sources, ["0000000000000001", "0000000000000002", "0000000000000003"]);
     assert_eq!((&json["now"], &json["next_cursor"]), (&json!(3), &json!(null)), "as one answer");
@@ -393,7 +393,7 @@ fn transfers_are_watched() {
 
 #[test]
 fn watched_transfers_are_beside_the_maximum_flow_between_their_hosts() {
-    let body = |name: &str, items: serde_json::Value| {
+    let body = |name: &str, items: Value| {
         let body = json!({ "schema": "braid/v1", "now": Time::from_millis(90_000), name: items });
         (format!("/api/v1/{name}"), body.to_string())
     };
@@ -442,11 +442,12 @@ fn a_controller_that_is_alone_has_no_cluster_to_show() {
 
 #[test]
 fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
-    let member = |name: &str, heard: Option<Time>| json!({ "name": name, "address": "10.0.0.1:7000", "last_heard": heard });
+    let member = |name: &str, heard: Option<Time>, following: Value| json!({ "name": name, "address": "10.0.0.1:7000", "last_heard": heard, "following": following });
+    let heard = Some(Time::from_millis(80_000));
     let body = json!({
         "schema": "braid/v1", "now": Time::from_millis(90_000), "name": "default", "member": "a", "leader": "b",
-        "term": 65_537, "newest_term": 65_537, "store_answers": false,
-        "members": [member("a", None), member("b", Some(Time::from_millis(80_000))), member("c", None)],
+        "term": 65_537, "newest_term": 65_537, "store_answers": false, "facts": 3,
+        "members": [member("a", None, json!({ "lag_us": 1_500_000 })), member("b", heard, json!(null)), member("c", None, json!(null))],
     });
     let url = answer_by_path(vec![("/api/v1/cluster".to_owned(), body.to_string())]);
     let shown = text(&run(&["cluster", "status", "--controller", &url]).stdout);
@@ -455,10 +456,10 @@ fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
     let expected = [
         "cluster default: b leads in term 65537; etcd does not answer a",
         "",
-        "MEMBER ROLE ADDRESS HEARD",
-        "a standby 10.0.0.1:7000 itself",
-        "b leader 10.0.0.1:7000 10.0 s ago",
-        "c standby 10.0.0.1:7000 -",
+        "MEMBER ROLE ADDRESS HEARD LAG",
+        "a standby 10.0.0.1:7000 itself 1.5 s",
+        "b leader 10.0.0.1:7000 10.0 s ago -",
+        "c standby 10.0.0.1:7000 - -",
     ];
     assert_eq!(lines, expected);
 }

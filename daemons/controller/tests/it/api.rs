@@ -43,6 +43,8 @@ fn every_metric_is_documented_and_every_documented_metric_is_there() {
     let names: Vec<_> = names.collect();
     let docs = include_str!("../../../../docs/metrics.md");
     let documented = docs.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    // Those of sites are checked where they are served.
+    let documented = documented.filter(|name| !name.starts_with("braid_site_"));
     let sorted = |names: &mut dyn Iterator<Item = &str>| {
         let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.sort();
