@@ -23,6 +23,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +42,8 @@ def braid(args, port):
 
 
 def testcontroller(_, port):
-    return ["ovs-testcontroller", "-O", "OpenFlow13", f"ptcp:{port}:127.0.0.1"]
+    control = Path(tempfile.gettempdir()) / f"braid-peers-{os.getpid()}.ctl"
+    return ["ovs-testcontroller", f"--unixctl={control}", "-O", "OpenFlow13", f"ptcp:{port}:127.0.0.1"]
 
 
 def osken(args, port):

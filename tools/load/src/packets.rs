@@ -43,7 +43,8 @@ pub fn append_packet_in(out: &mut Vec<u8>, port: PortNo, table_id: TableId, fram
     let message = Message::PacketIn(PacketIn {
         buffer_id: BufferId::NO_BUFFER,
         total_len: u16::try_from(frame.len()).unwrap_or(u16::MAX),
-        reason: PacketInReason::Action,
+        // Some learning switches take no notice of packets that a rule sent.
+        reason: PacketInReason::NoMatch,
         table_id,
         cookie: Cookie(0),
         matching: Match::new(&fields),

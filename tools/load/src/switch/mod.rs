@@ -34,9 +34,9 @@ const PORTS_A_MESSAGE: usize = 500;
 pub struct Received {
     /// Rules that it is to have, by table.
     pub rules: [u64; 8],
-    /// Packets that go through its tables.
+    /// Packets that go through its tables, and TCP packets that leave by a port of the controller's choice.
     pub packets: u64,
-    /// Packets, other than discovery frames, that leave by the controller's choice of ports.
+    /// Other packets that leave by a port of the controller's choice, without discovery frames.
     pub direct: u64,
     /// Answers to its echo requests.
     pub echoes: u64,
@@ -240,10 +240,13 @@ impl Switch {
     fn obey_packet_out(&mut self, message: &[u8], relay: &mut Relay) {
         let port = PortNo(u32::from_be_bytes([message[28], message[29], message[30], message[31]]));
         let frame = &message[40..];
-        match (port, frame.get(12..14) == Some(&LLDP)) {
-            (PortNo::TABLE, _) => self.received.packets += 1,
-            (_, true) => relay.push(port, frame),
-            (_, false) => self.received.direct += 1,
+        let is_lldp = frame.get(12..14) == Some(&LLDP);
+        match port {
+            PortNo::TABLE => self.received.packets += 1,
+            // Controllers without a pipeline of tables send a packet to its port, or to all.
+            _ if is_tcp(frame) => self.received.packets += 1,
+            _ if is_lldp => relay.push(port, frame),
+            _ => self.received.direct += 1,
         }
     }
 
@@ -312,4 +315,30 @@ impl Switch {
 
 fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Whether an Ethernet frame has TCP right behind the header of IPv4 (RFC 791 §3.1) or IPv6 (RFC 8200 §3).
+fn is_tcp(frame: &[u8]) -> bool {
+    const TCP: u8 = 6;
+    match frame.get(12..14) {
+        Some([0x08, 0x00]) => frame.get(23) == Some(&TCP),
+        Some([0x86, 0xdd]) => frame.get(20) == Some(&TCP),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packets::{Host, announcement, ipv4, ipv6, syn};
+
+    #[test]
+    fn tcp_is_told_from_other_frames() {
+        let host = |ip| Host { mac: braid_types::MacAddr::from_u64(1), ip, port: PortNo(1) };
+        for ip in [ipv4(1), ipv6(1)] {
+            assert!(is_tcp(&syn(host(ip), host(ip), (1, 2), &[])));
+            assert!(!is_tcp(&announcement(host(ip), host(ip))));
+        }
+        assert!(!is_tcp(&[]));
+    }
 }
