@@ -1,5 +1,7 @@
 //! The member on the engine's thread: what it is told, and what it asks for.
 
+mod facts;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,7 +11,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use braid_api as api;
 use braid_cluster::{
     Event, Member, MemberId, Message, Outgoing, RequestId, Settings, StoreAnswer, StoreRequest,
 };
@@ -21,7 +22,7 @@ use tracing::{info, warn};
 
 use super::Joined;
 use super::etcd::{Etcd, Writer};
-use super::facts::{Feed, FollowView, Following, Leading, Publication};
+use super::facts::{Feed, Following, Publication};
 use super::handle::Handle;
 use super::intents::{self, Assignments, IntentAnswered};
 use super::peers::{self, Incoming, Local, Refusals};
@@ -336,39 +337,6 @@ impl Cluster {
             url: self.apis.get(leader).cloned().flatten(),
         });
         self.standing.note(self.member.leads(), leader);
-    }
-
-    /// How far a standby is, as far as this member knows: a leader of those that follow it, a standby of itself.
-    pub(super) fn following(&self, member: &MemberId) -> Option<api::Following> {
-        let micros = |lag: Duration| u64::try_from(lag.as_micros()).unwrap_or(u64::MAX);
-        if self.member.leads() {
-            let progress = self.publication.progress().get(member).cloned()?;
-            return Some(api::Following { lag_us: progress.lag().map(micros), problem: None });
-        }
-        let FollowView { age, problem, .. } =
-            Some(self.following.view()).filter(|_| *member == self.local.hello.member)?;
-        Some(api::Following { lag_us: age.map(micros), problem })
-    }
-
-    /// The facts that this member tells, or has been told.
-    pub(super) fn facts(&self) -> u64 {
-        if self.member.leads() { self.publication.facts() } else { self.following.view().facts }
-    }
-
-    /// Where a leader tells facts, if it does.
-    fn leading(&self, leader: &MemberId) -> Option<Leading> {
-        let (address, _) = self.peers.get(leader).filter(|_| self.telling.contains(leader))?;
-        Some(Leading { member: leader.clone(), address: address.clone() })
-    }
-
-    /// Begins with what this member knows of the leader before.
-    fn recall(&self) {
-        let facts = self.following.take();
-        if !facts.is_empty() {
-            info!(facts = facts.len(), "this controller begins with what the leader before it knew");
-            let now = self.now();
-            self.engine.borrow_mut().handle(now, &braid_control::Event::Facts { facts });
-        }
     }
 
     /// Does what follows from an event of the member.
