@@ -89,6 +89,7 @@ def of_paths(edges):
     carried = sum(path["carried_bps"] or 0 for path in paths.values()) / 1e6
     yield "they carry what iperf3 sends", 100 < carried < 160, f"{carried:.0f} Mbit/s"
     found = {rate: path["estimated_capacity_bps"] for rate, path in paths.items()}
+    yield "a path that was full was found to carry its rate", any(found.values()), found
     yield "what each was found to carry is its rate", all(near(bps, rate * 1e6, 0.15) for rate, bps in found.items() if bps), found
     yield "paths differ by their ports", len({json.dumps(it["ports"]) for it in paths.values()}) == 2, paths[50]["ports"]
 
