@@ -69,7 +69,7 @@ pub(crate) fn presets() -> ArgValueCandidates {
 pub(crate) fn networks() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let mut found = generators(current);
-        found.extend(files(&["graphml", "xml", "json", "yaml", "yml"]).complete(current));
+        found.extend(files(&["graphml", "xml", "json", "mn", "yaml", "yml"]).complete(current));
         found
     })
 }

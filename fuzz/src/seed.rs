@@ -6,8 +6,13 @@ use std::{fs, io};
 
 const WHOLE: [&str; 2] = ["openflow_message", "openflow_stream"];
 const BODIES: [(u8, &str); 2] = [(18, "openflow_multipart_request"), (19, "openflow_multipart_reply")];
-const NETWORKS: [(&str, &str); 3] =
-    [("zoo.graphml", "topology_graphml"), ("node_link.json", "topology_json"), ("zoo.json", "topology_json")];
+const NETWORKS: [(&str, &str); 5] = [
+    ("zoo.graphml", "topology_graphml"),
+    ("node_link.json", "topology_json"),
+    ("zoo.json", "topology_json"),
+    ("office.mn", "topology_json"),
+    ("fabric.clab.yml", "topology_containerlab"),
+];
 
 fn main() -> io::Result<()> {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! A network in JSON, NetworkX's or Braid's own; what is read is written as JSON and read again as the same.
+//! A network in JSON, NetworkX's, Mininet's editor's or Braid's own; what is read is written as JSON and read again as the same.
 #![no_main]
 
 use braid_topology::import;

@@ -51,6 +51,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topo", default="torus,3,3", help="as mn takes it: torus,X,Y tree,DEPTH,FANOUT linear,N")
     parser.add_argument("--controller", default="127.0.0.1:6653", metavar="IP:PORT")
+    parser.add_argument("--exported", metavar="FILE", help="the topology in Braid's JSON, to be compared")
     parser.add_argument("--standalone", action="store_true", help="no controller: the switches learn by themselves")
     parser.add_argument("--wait", type=float, default=60, metavar="SECONDS", help="for the first answered pings")
     parser.add_argument("--broadcasts", type=int, default=5, metavar="N", help="datagrams to everybody, a family")
@@ -81,16 +82,27 @@ def examine(network, args):
     frames = frames_while_nobody_sends(network)
     ok = not any(ping["lost"] for ping in pings.values())
     ok = ok and not any(sent["missing"] or sent["duplicates"] for sent in broadcasts.values())
+    exported = is_exported(network, args.exported) if args.exported else None
     return {
         "topology": args.topo,
+        "exported": exported,
         "switches": len(network.switches),
         "hosts": len(network.hosts),
         "ready_after_seconds": waited,
         "ping": pings,
         "broadcast": broadcasts,
         "frames": frames,
-        "ok": ok and not frames["circling"],
+        "ok": ok and not frames["circling"] and exported is not False,
     }
+
+
+def is_exported(network, path):
+    """Whether a file has the names and datapath ids of the network's switches, and its hosts."""
+    topology = json.loads(Path(path).read_text())["topology"]
+    switches = {(it["name"], int(it["dpid"], 16)) for it in topology["switches"]}
+    hosts = {it["name"] for it in topology["hosts"]}
+    made = {(it.name, int(it.dpid, 16)) for it in network.switches}
+    return switches == made and hosts == {it.name for it in network.hosts}
 
 
 def prepare(hosts):

@@ -22,8 +22,8 @@ use crate::exit::{self, Code, ExitWith};
 /// The options of every command that takes a network.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A file (GraphML, node-link JSON, Braid's JSON or a scenario), `-` for standard input, or a network to
-    /// generate, such as fattree:8; by default the network of a running controller
+    /// A file (GraphML, node-link JSON, Mininet's editor's, containerlab's, Braid's JSON or a scenario), `-` for
+    /// standard input, or a network to generate, such as fattree:8; by default the network of a running controller
     ///
     /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:SWITCHES,PORTS,HOSTS(,SEED),
     /// line:N, ring:N, torus:ROWS,COLUMNS, two-path, east-asia, huang-a, huang-b. A file of such a name is ./NAME.
@@ -177,6 +177,7 @@ impl fmt::Display for Source {
 enum Format {
     GraphMl,
     Json,
+    Containerlab,
     Scenario,
 }
 
@@ -187,8 +188,8 @@ impl Format {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("graphml" | "xml") => Self::GraphMl,
             _ if is_xml => Self::GraphMl,
-            Some("json") => Self::Json,
-            Some("yaml" | "yml") => Self::Scenario,
+            Some("json" | "mn") => Self::Json,
+            Some("yaml" | "yml") => Self::of_yaml(text),
             _ => Self::of_content(text),
         }
     }
@@ -200,8 +201,16 @@ impl Format {
         match after_brace {
             _ if text.starts_with('<') => Self::GraphMl,
             Some(inside) if inside.is_empty() || inside.starts_with(['"', '}', '[', '{', ']']) => Self::Json,
-            _ => Self::Scenario,
+            _ => Self::of_yaml(text),
         }
+    }
+
+    // Each scenario says its name at the left margin; containerlab's files have nodes in their topology.
+    fn of_yaml(text: &str) -> Self {
+        let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+        let has_nodes =
+            || text.lines().any(|line| line.starts_with(' ') && line.trim_start().starts_with("nodes:"));
+        if !has("scenario:") && has("topology:") && has_nodes() { Self::Containerlab } else { Self::Scenario }
     }
 }
 
@@ -219,6 +228,7 @@ fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Res
     let Imported { blueprint, warnings } = match format {
         Format::GraphMl => import::graphml(text, file, capacity).exit_with(Code::Usage)?,
         Format::Json => import::json(text, file, capacity).exit_with(Code::Usage)?,
+        Format::Containerlab => import::containerlab(text, file, capacity).exit_with(Code::Usage)?,
         Format::Scenario => return Ok(Content::Scenario(text.to_owned())),
     };
     let warnings = warnings.iter().map(ToString::to_string).collect();
@@ -271,6 +281,8 @@ mod tests {
         assert_eq!(of("a.graphml", "{"), Format::GraphMl);
         assert_eq!(of("a.yml", "{"), Format::Scenario);
         assert_eq!(of("a.json", "<graphml/>"), Format::GraphMl);
+        assert_eq!(of("a.mn", "{"), Format::Json);
+        assert_eq!(of("a.clab.yml", "topology:\n  nodes:\n"), Format::Containerlab);
         for (text, format) in [
             ("\u{feff}\n<?xml?>", Format::GraphMl),
             ("{ \"nodes\": []}", Format::Json),
@@ -278,6 +290,8 @@ mod tests {
             ("{scenario: tiny}", Format::Scenario),
             ("# a comment\nscenario: x", Format::Scenario),
             ("", Format::Scenario),
+            ("name: x\ntopology:\n  nodes:\n    a:\n", Format::Containerlab),
+            ("scenario: x\ntopology:\n  nodes:\n", Format::Scenario),
         ] {
             assert_eq!(of("a.txt", text), format, "{text}");
         }

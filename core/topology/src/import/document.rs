@@ -1,4 +1,4 @@
-//! Common parts of the JSON importers: problems with their location, and bounded lists.
+//! Common parts of the importers of JSON and YAML: kinds, problems with their location, and bounded lists.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -10,14 +10,19 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::{ImportProblem, check_size};
 
-/// The `schema` of a document; `None` without one.
-pub(super) fn schema(text: &str, file: &str) -> Result<Option<String>, ImportProblem> {
+/// Reads what tells the kind of a document.
+pub(super) fn head(text: &str, file: &str) -> Result<Head, ImportProblem> {
     check_size(text, file)?;
-    let head: Head = serde_json::from_str(text).map_err(|error| malformed(file, &error))?;
-    Ok(head.0)
+    serde_json::from_str(text).map_err(|error| malformed(file, &error))
 }
 
-struct Head(Option<String>);
+/// What tells the kind of a document.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) schema: Option<String>,
+    /// Whether it has a list of switches.
+    pub(super) has_switches: bool,
+}
 
 impl<'de> Deserialize<'de> for Head {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -35,14 +40,16 @@ impl<'de> Visitor<'de> for HeadOnly {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Head, A::Error> {
-        let mut schema = None;
+        let mut head = Head::default();
         while let Some(key) = object.next_key::<Cow<'_, str>>()? {
-            match &*key {
-                "schema" => schema = Some(object.next_value::<Scalar>()?.to_string()),
-                _ => drop(object.next_value::<IgnoredAny>()?),
+            if *key == *"schema" {
+                head.schema = Some(object.next_value::<Scalar>()?.to_string());
+                continue;
             }
+            head.has_switches |= *key == *"switches";
+            object.next_value::<IgnoredAny>()?;
         }
-        Ok(Head(schema))
+        Ok(head)
     }
 }
 

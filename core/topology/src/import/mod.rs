@@ -1,4 +1,5 @@
-//! Networks from files: GraphML as in the Internet Topology Zoo, NetworkX's node-link JSON, and Braid's own JSON.
+//! Networks from files: GraphML as in the Internet Topology Zoo, NetworkX's node-link JSON, what Mininet's editor saves,
+//! containerlab's topology files, and Braid's own JSON.
 //!
 //! Input is untrusted. It is at most [`MAX_INPUT`] long. Invalid content is refused with its location and a remedy;
 //! unknown content is skipped with a warning.
@@ -20,9 +21,11 @@
 
 mod attributes;
 mod braid;
+mod containerlab;
 mod document;
 mod draft;
 mod graphml;
+mod miniedit;
 mod names;
 mod node_link;
 mod problem;
@@ -33,8 +36,10 @@ use braid_types::BitsPerSec;
 use crate::Blueprint;
 
 pub use braid::braid;
+pub use containerlab::containerlab;
 pub(crate) use document::at_most;
 pub use graphml::graphml;
+pub use miniedit::miniedit;
 pub use node_link::node_link;
 pub use problem::ImportProblem;
 
@@ -53,7 +58,8 @@ pub struct Imported {
     pub warnings: Vec<ImportProblem>,
 }
 
-/// Reads a JSON document of either kind: with `"schema": "braid/v1"` as [`braid`], else as [`node_link`].
+/// Reads a JSON document of any kind: with `"schema": "braid/v1"` as [`braid`], with `switches` as [`miniedit`], else as
+/// [`node_link`].
 ///
 /// `file` is the document's name in problems; links without a capacity have `capacity`.
 ///
@@ -61,13 +67,15 @@ pub struct Imported {
 ///
 /// [`ImportProblem`] if the document is not a network.
 pub fn json(text: &str, file: &str, capacity: BitsPerSec) -> Result<Imported, ImportProblem> {
-    match document::schema(text, file)?.as_deref() {
+    let document::Head { schema, has_switches } = document::head(text, file)?;
+    match schema.as_deref() {
         Some("braid/v1") => Ok(Imported { blueprint: braid(text, file)?, warnings: Vec::new() }),
         Some(other) => {
             let what = format!("{other:?} is not a schema that is known");
             let remedy = "Braid's own documents have \"braid/v1\"; NetworkX's have none";
             Err(ImportProblem::new(file, None, "schema", what, remedy))
         }
+        None if has_switches => miniedit(text, file, capacity),
         None => node_link(text, file, capacity),
     }
 }

@@ -23,7 +23,7 @@ fn json(text: &str) -> Result<Imported, ImportProblem> {
     import::json(text, "f", GBIT)
 }
 
-fn warnings(imported: &Imported) -> Vec<String> {
+pub(crate) fn warnings(imported: &Imported) -> Vec<String> {
     imported.warnings.iter().map(ToString::to_string).collect()
 }
 
@@ -351,7 +351,7 @@ fn examples_of_the_documentation_are_read_without_a_warning() {
 }
 
 /// A document with some of its bytes changed, removed or doubled.
-fn damaged(text: &'static str) -> impl Strategy<Value = String> {
+pub(crate) fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     let damage = (0..text.len(), 0..40_usize, any::<u8>(), 0..3_u8);
     prop::collection::vec(damage, 1..6).prop_map(move |damages| {
         let mut bytes = text.as_bytes().to_vec();
@@ -370,7 +370,7 @@ fn damaged(text: &'static str) -> impl Strategy<Value = String> {
 }
 
 /// What could be read is written and read again as the same.
-fn same_again(read: Result<Imported, ImportProblem>) -> Result<(), TestCaseError> {
+pub(crate) fn same_again(read: Result<Imported, ImportProblem>) -> Result<(), TestCaseError> {
     let Ok(Imported { blueprint, .. }) = read else { return Ok(()) };
     prop_assert_eq!(import::braid(&export::json(&blueprint), "again"), Ok(blueprint));
     Ok(())

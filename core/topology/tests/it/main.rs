@@ -7,6 +7,7 @@ mod generate;
 mod graph;
 mod hosts;
 mod import;
+mod import_labs;
 mod links;
 mod network;
 mod spanning_tree;

@@ -1,0 +1,12 @@
+//! A topology file of containerlab; what is read is written as JSON and read again as the same.
+#![no_main]
+
+use braid_topology::import;
+use braid_types::BitsPerSec;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Ok(imported) = import::containerlab(text, "f", BitsPerSec(1)) {
+        braid_fuzz::same_again(imported.blueprint);
+    }
+});
