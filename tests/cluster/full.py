@@ -1,0 +1,284 @@
+#!/usr/bin/python3
+"""The whole table of docs/reliability.md for clusters: three controllers, three etcds, 20 bridges of Open vSwitch.
+
+    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...] [--log FILE]
+
+Parts are trials (hand-overs, kill -9, SIGSTOP), partitions, stores (etcd stopped, compacted, restored from older data, wiped) and soak
+(members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP connections are opened at a rate.
+Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a rule was
+written again, or two members led in one term.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import sys
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from fleet import MEMBERS, STORES, SWITCHES_AT, Member, Stores, make_bridge  # noqa: E402
+from testbed import LINKS, Lab, start_traffic, wait_until  # noqa: E402
+
+PARTS = ["trials", "partitions", "stores", "soak"]
+# Longer than any retransmission of a SYN that is lost once.
+SETTLED = 3
+
+
+class Openings:
+    """Connections that hosts open all the time: when each began, and the seconds that it took."""
+
+    def __init__(self, lab, rate):
+        self.seen = []
+        process = lab.inside("gamma", "python3", str(HERE / "openings.py"), "10.0.0.4", str(rate), "0")
+        threading.Thread(target=self.read, args=[process], daemon=True).start()
+
+    def read(self, process):
+        for line in process.stdout:
+            began, took, error = json.loads(line)
+            self.seen.append((began, took))
+            if error:
+                print(f"a connection failed: {error}", file=sys.stderr)
+
+    def first_after(self, since):
+        """Seconds from then until the first connection was open that began later."""
+        ends = [began + took for began, took in list(self.seen) if took is not None and began >= since]
+        return min(ends) - since if ends else None
+
+    def failed(self):
+        return [began for began, took in list(self.seen) if took is None]
+
+
+class Field:
+    """The cluster in the lab, and what is counted all the time."""
+
+    def __init__(self, lab, log, arguments):
+        self.lab = lab
+        switches = [switch["name"] for switch in lab.deploy()["switches"]]
+        self.switches = switches
+        make_bridge(lab)
+        self.stores = Stores(lab, log)
+        self.stores.start()
+        time.sleep(2)
+        self.members = {name: Member(lab, name, len(switches), log) for name in MEMBERS}
+        for member in self.members.values():
+            member.start()
+        self.connect()
+        wait_until("one member leads all switches and knows all links", self.is_whole)
+        time.sleep(SETTLED)
+        self.streams, self.probe = start_traffic(lab, 500)
+        self.openings = Openings(lab, arguments.rate)
+        self.rewritten, self.leaders, self.failed = 0, {}, []
+        time.sleep(SETTLED)
+
+    def connect(self):
+        targets = [f"tcp:{address}:6653" for address in MEMBERS.values()]
+        for switch in self.switches:
+            self.lab.ovs("ovs-vsctl", "set-controller", switch, *targets)
+        rows = self.lab.ovs("ovs-vsctl", "--columns=_uuid", "--bare", "list", "controller").split()
+        words = [["--", "set", "controller", row, "max_backoff=1000", "connection_mode=out-of-band"] for row in rows]
+        self.lab.ovs("ovs-vsctl", *sum(words, [])[1:])
+
+    def leader(self):
+        masters = [member for member in self.members.values() if member.process.poll() is None and member.is_master()]
+        return masters[0] if len(masters) == 1 else None
+
+    def is_whole(self):
+        leader = self.leader()
+        return leader is not None and len(leader.ask("links")["links"]) == LINKS
+
+    def settle(self):
+        """The leader, once one has every switch and knows every link, for a while."""
+        leader = None
+        while leader is None or leader is not self.leader():
+            wait_until("one member leads all switches and knows all links", self.is_whole)
+            leader = self.leader()
+            time.sleep(SETTLED)
+        self.note_terms()
+        return leader
+
+    def note_terms(self):
+        """Who said to lead in which term."""
+        for member in self.members.values():
+            status = member.ask("cluster", "status") if member.process.poll() is None else {}
+            if status.get("leader") == member.name:
+                self.leaders.setdefault(status["newest_term"], set()).add(member.name)
+
+    def rules(self):
+        return {switch: self.lab.flows(switch) for switch in self.switches}
+
+    def count_rewritten(self, before):
+        """Rules that are there again, written later; those of connections that came and went since are others."""
+        for switch, rules in self.rules().items():
+            again = [rule for rule, at in rules.items() if rule in before[switch] and at > before[switch][rule] + 1]
+            self.rewritten += len(again)
+            for rule in again:
+                print("written again:", switch, rule, file=sys.stderr)
+
+    def pause(self, since, patience=30):
+        """Seconds from then until a connection that began later is open."""
+        wait_until("a connection opens", lambda: self.openings.first_after(since) is not None, patience)
+        return self.openings.first_after(since)
+
+    def longest_pause(self, since, seconds):
+        """The longest time without a connection that became open, of these seconds."""
+        time.sleep(max(0, since + seconds - time.time()))
+        ends = sorted(began + took for began, took in list(self.openings.seen) if took is not None and began + took > since)
+        return max((later - earlier for earlier, later in zip([since, *ends], ends)), default=seconds)
+
+    def disturb(self, what, action):
+        """Does something, and how long connections then have to wait."""
+        since = time.time()
+        action()
+        took = self.pause(since)
+        print(f"{what}: a connection opened after {took * 1000:.0f} ms", file=sys.stderr)
+        return took
+
+
+def trials(field, arguments):
+    """Times until a connection that began later is open, by what was done to the leader; of hand-overs the longest pause."""
+    times = {"hand-over": [], "kill -9": [], "SIGSTOP": []}
+    for number in range(arguments.trials):
+        for what in times:
+            before = field.rules() if number % 5 == 0 else None
+            leader, since = field.settle(), time.time()
+            took = field.disturb(what, lambda: ATTACKS[what](leader))
+            # On purpose, what counts is for how long nothing opens; the command itself takes time before that.
+            times[what].append(field.longest_pause(since, 3) if what == "hand-over" else took)
+            if what == "kill -9":
+                leader.start()
+            elif what == "SIGSTOP":
+                time.sleep(10 - took)
+                os.kill(leader.process.pid, signal.SIGCONT)
+            field.settle()
+            if before:
+                field.count_rewritten(before)
+    return {what: quantiles(seconds) for what, seconds in times.items()}
+
+
+ATTACKS = {
+    "hand-over": lambda leader: leader.ask("cluster", "hand-over"),
+    "kill -9": Member.kill,
+    "SIGSTOP": lambda leader: os.kill(leader.process.pid, signal.SIGSTOP),
+}
+
+
+def quantiles(seconds):
+    ordered = sorted(round(it * 1000) for it in seconds)
+    last = ordered[max(0, round(0.99 * len(ordered)) - 1)] if len(ordered) >= 100 else ordered[-1]
+    return {"n": len(ordered), "p50_ms": round(statistics.median(ordered)), "p99_ms": last, "max_ms": ordered[-1]}
+
+
+def partitions(field, arguments):
+    """How long connections wait when something is cut, both ways and each way alone, and who leads meanwhile."""
+    told = []
+    for what in ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]:
+        for directions in (["in", "out"], ["in"], ["out"]):
+            leader = field.settle()
+            others = [member for member in field.members.values() if member is not leader]
+            of, addresses = ends(what, leader, others)
+            before = field.rules()
+            took = field.disturb(f"{what} {'+'.join(directions)}", lambda: of.cut(addresses, directions))
+            longest = field.longest_pause(time.time(), 10)
+            of.heal()
+            field.settle()
+            field.count_rewritten(before)
+            told.append({"cut": what, "directions": directions, "first_ms": round(took * 1000), "longest_ms": round(longest * 1000)})
+    return told
+
+
+def ends(what, leader, others):
+    of = leader if what.startswith("leader") else others[0]
+    addresses = {
+        "etcd": STORES,
+        "switches": [SWITCHES_AT],
+        "standby": [others[1].address],
+        "standbys": [it.address for it in others],
+    }
+    return of, addresses[what.split("-")[1]]
+
+
+def stores(field, arguments):
+    """What happens to connections while etcd is away, compacted, old, or empty."""
+    told = {}
+    field.settle()
+    field.stores.keep()
+    for what, action in {
+        "stopped": lambda: (field.stores.stop(), time.sleep(arguments.outage), field.stores.start()),
+        "compacted": field.stores.compact,
+        "restored": field.stores.restore,
+        "wiped": field.stores.wipe,
+    }.items():
+        field.settle()
+        before, since = field.rules(), time.time()
+        action()
+        time.sleep(8)
+        alarms = {alarm["kind"] for alarm in field.settle().ask("alarms")["alarms"]}
+        field.count_rewritten(before)
+        lost = [began for began in field.openings.failed() if began > since]
+        told[what] = {"connections_failed": len(lost), "alarm": "store_unreachable" in alarms}
+    return told
+
+
+def soak(field, arguments):
+    """Members are killed every five seconds, drawn at random."""
+    draw, end, kills = random.Random(1), time.time() + arguments.soak, 0
+    while time.time() < end:
+        victim = draw.choice(list(field.members.values()))
+        victim.kill()
+        kills += 1
+        time.sleep(1)
+        victim.start()
+        time.sleep(4)
+    field.settle()
+    return {"seconds": arguments.soak, "killed": kills}
+
+
+def run(lab, log, arguments):
+    field = Field(lab, log, arguments)
+    try:
+        parts = {"trials": trials, "partitions": partitions, "stores": stores, "soak": soak}
+        result = {part: parts[part](field, arguments) for part in arguments.only}
+        time.sleep(SETTLED)
+        probe = json.loads(lab.stop(field.probe).splitlines()[-1])
+        ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
+    finally:
+        field.stores.end()
+    two_leaders = {term: sorted(names) for term, names in field.leaders.items() if len(names) > 1}
+    took = sorted(took for _, took in field.openings.seen if took is not None)
+    result |= {
+        "schema": "braid/v1",
+        "openings": {"opened": len(took), "failed": len(field.openings.failed()), "p50_ms": round(statistics.median(took) * 1000, 1)},
+        "probes": {key: probe[key] for key in ("sent", "lost", "twice")},
+        "streams_broken": [failure for end in ended for failure in end["failed"]],
+        "rules_rewritten": field.rewritten,
+        "terms_with_two_leaders": two_leaders,
+    }
+    print(json.dumps(result))
+    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or probe["lost"]
+    return 5 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--braid", default="braid")
+    parser.add_argument("--log", default="/dev/null", help="what the controllers and etcd say")
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--rate", type=float, default=100, help="connections opened a second")
+    parser.add_argument("--outage", type=float, default=60, help="seconds for which etcd is stopped")
+    parser.add_argument("--soak", type=float, default=600, help="seconds of members that are killed")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS, metavar="PART,...")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.only) - set(PARTS):
+        parser.error(f"there are no parts {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    with Lab(arguments.braid, f"cluster-{os.getpid()}") as lab, open(arguments.log, "w") as log:
+        sys.exit(run(lab, log, arguments))
+
+
+if __name__ == "__main__":
+    main()
