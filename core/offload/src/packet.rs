@@ -1,17 +1,8 @@
 //! Packets with their offload state: pending checksums and segmentation (virtio-net header).
 
-mod coalesce;
-mod context;
-pub(crate) mod fragment;
-pub(crate) mod key;
-pub(crate) mod probe;
-pub(crate) mod rewrite;
-pub(crate) mod segmentation;
-
 use braid_types::MacAddr;
 
-pub use coalesce::Coalesced;
-pub(crate) use context::PacketContext;
+use crate::checksum::{fold, sum};
 
 /// A frame with its offload state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,15 +33,16 @@ pub struct Offload {
 }
 
 const NEEDS_CHECKSUM: u8 = 1;
-/// `VIRTIO_NET_HDR_GSO_TCPV4`, and its like for IPv6.
-pub(crate) const GSO_TCPV4: u8 = 1;
-pub(crate) const GSO_TCPV6: u8 = 4;
+/// `VIRTIO_NET_HDR_GSO_TCPV4`.
+pub const GSO_TCPV4: u8 = 1;
+/// `VIRTIO_NET_HDR_GSO_TCPV6`.
+pub const GSO_TCPV6: u8 = 4;
 /// `VIRTIO_NET_HDR_GSO_UDP_L4`: datagrams of one flow.
-pub(crate) const GSO_UDP: u8 = 5;
+pub const GSO_UDP: u8 = 5;
 /// `VIRTIO_NET_HDR_GSO_ECN`: a flag beside the kind.
-pub(crate) const GSO_ECN: u8 = 0x80;
+pub const GSO_ECN: u8 = 0x80;
 /// The position of the UDP checksum in its header.
-const UDP_CHECKSUM: u16 = 6;
+pub(crate) const UDP_CHECKSUM: u16 = 6;
 const DATA_VALID: u8 = 2;
 
 impl Offload {
@@ -101,15 +93,15 @@ impl Packet {
     }
 
     /// Gives it these Ethernet addresses.
-    pub(crate) fn put_addresses(&mut self, dst: MacAddr, src: MacAddr) {
-        if let Some(place) = self.data.get_mut(..12) {
-            place[..6].copy_from_slice(&dst.octets());
-            place[6..].copy_from_slice(&src.octets());
+    pub fn put_addresses(&mut self, dst: MacAddr, src: MacAddr) {
+        let addresses = [dst, src].map(MacAddr::octets).concat();
+        if let Some(place) = self.data.get_mut(..addresses.len()) {
+            place.copy_from_slice(&addresses);
         }
     }
 
     /// The number of frames after segmentation.
-    pub(crate) fn segments(&self) -> u32 {
+    pub fn segments(&self) -> u32 {
         let Offload { gso_type, gso_size, .. } = self.offload;
         if gso_type == 0 || gso_size == 0 {
             return 1;
@@ -119,7 +111,7 @@ impl Packet {
     }
 
     /// The length of the longest frame after segmentation.
-    pub(crate) fn longest_part(&self) -> usize {
+    pub fn longest_part(&self) -> usize {
         match self.offload.gso_type {
             0 => self.data.len(),
             _ => self.data.len().min(self.header_length() + usize::from(self.offload.gso_size)),
@@ -139,7 +131,7 @@ impl Packet {
     }
 
     /// Frees unused memory, before the packet is kept.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let length = self.data.len();
         if self.data.capacity() - length > length / 8 + 128 {
             self.data.shrink_to_fit();
@@ -162,34 +154,6 @@ impl Packet {
             self.offload = Offload { checksum_valid: true, ..Offload::default() };
         }
     }
-}
-
-/// Recomputes the checksum of an IPv4 header; `None` if it is truncated.
-pub(crate) fn put_ipv4_checksum(header: &mut [u8]) -> Option<()> {
-    header.get_mut(10..12)?.fill(0);
-    let checksum = !fold(sum(header));
-    header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
-    Some(())
-}
-
-/// A word in the order of the network.
-pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes)
-}
-
-/// The sum of 16-bit words. RFC 1071.
-pub(crate) fn sum(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<2>();
-    let last = rest.first().map_or(0, |byte| u64::from(*byte) << 8);
-    words.iter().map(|word| u64::from(u16::from_be_bytes(*word))).sum::<u64>() + last
-}
-
-/// With its carries added in.
-pub(crate) const fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
 }
 
 #[cfg(test)]
