@@ -169,9 +169,9 @@ impl SiteDaemon {
         while taken < MAX_BATCH {
             let Some(uplink) = self.uplinks.get_mut(number) else { return };
             let Some(datagrams) = uplink.receive(socket, &mut self.buffer) else { return };
+            // Only now: a probe that seems to arrive before it was sent would make all later ones look queued.
+            let now = Time::ZERO + self.start.elapsed();
             for bytes in datagrams.iter() {
-                // Of each anew: a probe that seems to arrive before it was sent would make all later ones look queued.
-                let now = Time::ZERO + self.start.elapsed();
                 self.site.handle_datagram(now, number as u8, datagrams.from, bytes);
                 taken += 1;
             }
