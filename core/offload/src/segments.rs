@@ -99,7 +99,7 @@ impl<'a> Segments<'a> {
 impl Layout {
     fn of(data: &[u8], offload: Offload, start: Start) -> Option<Self> {
         let Offload { gso_type, gso_size, csum_start, needs_checksum, .. } = offload;
-        let (network, is_v4) = start.network(data)?;
+        let (network, is_v4) = start.network_behind_tags(data)?;
         let is_tcp = match gso_type & !GSO_ECN {
             GSO_TCPV4 if is_v4 => true,
             GSO_TCPV6 if !is_v4 => true,

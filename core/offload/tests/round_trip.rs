@@ -136,6 +136,19 @@ fn datagrams_of_a_gso_packet_are_cut_with_their_checksums() {
 }
 
 #[test]
+fn segments_behind_two_tags_are_cut() {
+    let flow = Flow { is_v6: false, is_udp: false, start: Start::Ethernet, is_tagged: false };
+    let tag = |packet: &[u8]| [&packet[..12], &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2], &packet[12..]].concat();
+    let wanted = flow.packets(&[500, 500, 20]);
+    let payload = wanted.iter().flat_map(|packet| &packet[66..]).copied();
+    let gso: Vec<u8> = wanted[0][..66].iter().copied().chain(payload).collect();
+    let offload =
+        Offload { needs_checksum: true, gso_type: 1, gso_size: 500, csum_start: 42, ..Offload::default() };
+    let wanted: Vec<_> = wanted.iter().map(|packet| tag(packet)).collect();
+    assert_eq!(cut(&tag(&gso), offload, Start::Ethernet), wanted);
+}
+
+#[test]
 fn a_checksum_that_was_left_over_is_completed() {
     let flow = Flow { is_v6: false, is_udp: false, start: Start::Ip, is_tagged: false };
     let wanted = flow.packet(7, 8, &[9; 100]);

@@ -183,6 +183,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_gso_packet_that_the_kernel_refuses_goes_as_the_packets_that_it_was() {
+        let ip = [0x45, 0, 0, 0, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2];
+        let tcp = [0, 22, 0, 23, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0];
+        let gso = [&ip[..], &tcp, &[7; 3_500]].concat();
+        let offload = Offload {
+            needs_checksum: true,
+            gso_type: braid_offload::GSO_TCPV4,
+            gso_size: 1_000,
+            csum_start: 20,
+            csum_offset: 16,
+            ..Offload::default()
+        };
+        let (mut segments, mut segment) = (Segments::new(&gso, offload, Start::Ip).unwrap(), Vec::new());
+        let packets: Vec<Vec<u8>> =
+            std::iter::from_fn(|| segments.write_next(&mut segment).then(|| segment.clone())).collect();
+        let mut together: Vec<_> = packets.iter().cloned().map(Packet::complete).collect();
+        let coalesced = Coalesced::verify_and_coalesce(&mut together, Start::Ip);
+        assert_eq!((coalesced.packets, coalesced.headers), (4, 40));
+        let mut sent = Vec::new();
+        send_singly(&together, coalesced.headers, Start::Ip, |packet| sent.push(packet.to_vec()));
+        assert_eq!(sent, packets);
+    }
+
+    #[test]
     fn all_addresses_are_two_routes_and_others_one() {
         let texts = |network: &str| {
             halves(network.parse().unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>()

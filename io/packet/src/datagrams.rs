@@ -12,9 +12,13 @@ use nix::sys::socket::sockopt::UdpGroSegment;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
 };
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, MMsgHdr, SendAncillaryBuffer, SocketAddrAny, SocketFlags, SocketType, bind, socket_with,
+    sockopt,
+};
 
 use crate::Offloads;
+use crate::send::{no_control, send_messages};
 
 /// Room for 100 ms at 1 Gbit/s.
 const BUFFER: usize = 12 << 20;
@@ -113,27 +117,39 @@ impl DeviceSocket {
     /// interface, or the interface is gone.
     pub fn send(&self, datagrams: &[Outgoing<'_>]) -> usize {
         let (mut rest, mut refused) = (datagrams, 0);
-        while !rest.is_empty() {
-            let count = if self.segments.get() { run_length(rest) } else { 1 };
-            let (run, later) = rest.split_at(count);
+        while self.segments.get() && !rest.is_empty() {
+            let (run, later) = rest.split_at(run_length(rest));
             refused += match self.send_run(run) {
                 Ok(()) => 0,
-                Err(_) if count == 1 => 1,
-                Err(error) => self.send_singly(error, run),
+                Err(_) if run.len() == 1 => 1,
+                Err(error) => self.retry(error, run),
             };
             rest = later;
         }
-        refused
+        refused + self.send_each(rest)
     }
 
     /// Sends the datagrams of a run that was not taken together.
-    fn send_singly(&self, error: Errno, run: &[Outgoing<'_>]) -> usize {
-        let refused = run.iter().filter(|one| self.send_run(std::slice::from_ref(*one)).is_err()).count();
+    fn retry(&self, error: Errno, run: &[Outgoing<'_>]) -> usize {
+        let refused = self.send_each(run);
         // What is refused together and taken singly: the kernel or the device, as one without checksums, does not segment.
         let is_refusal = matches!(error, Errno::EIO | Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOPROTOOPT);
         if is_refusal && refused == 0 {
             self.segments.set(false);
         }
+        refused
+    }
+
+    /// Sends each datagram by itself, many with one call.
+    fn send_each(&self, datagrams: &[Outgoing<'_>]) -> usize {
+        let pieces: Vec<_> = datagrams.iter().map(|one| [IoSlice::new(one.bytes)]).collect();
+        let addresses: Vec<_> = datagrams.iter().map(|one| SocketAddrAny::from(one.to)).collect();
+        let mut controls: Vec<_> = datagrams.iter().map(|_| SendAncillaryBuffer::new(no_control())).collect();
+        let messages = addresses.iter().zip(&pieces).zip(&mut controls);
+        let mut messages: Vec<_> =
+            messages.map(|((to, piece), control)| MMsgHdr::new_with_addr(to, piece, control)).collect();
+        let mut refused = 0;
+        send_messages(self, &mut messages, |_| refused += 1);
         refused
     }
 
