@@ -26,6 +26,7 @@
 #![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
 
 mod bond;
+mod buffers;
 mod content;
 mod cookie;
 mod endpoint;

@@ -84,20 +84,17 @@ impl Initiated {
 }
 
 impl Ciphers {
-    /// Appends the sealed `plain` to `out`.
-    pub(crate) fn seal(&self, counter: u64, plain: &[u8], out: &mut Vec<u8>) -> bool {
-        let (start, sealed) = (out.len(), plain.len().saturating_add(TAG));
-        out.resize(start.saturating_add(sealed), 0);
-        let room = out.get_mut(start..).unwrap_or_default();
-        self.0.write_message(counter, plain, room).is_ok_and(|length| length == sealed)
+    /// Fills `sealed` with `plain`, which is shorter by [`TAG`].
+    pub(crate) fn seal(&self, counter: u64, plain: &[u8], sealed: &mut [u8]) -> bool {
+        self.0.write_message(counter, plain, sealed).is_ok_and(|length| length == sealed.len())
     }
 
-    /// The content of `sealed`; `None` if it was not sealed with this key and counter.
-    pub(crate) fn open(&self, counter: u64, sealed: &[u8]) -> Option<Vec<u8>> {
-        let mut plain = vec![0; sealed.len()];
-        let length = self.0.read_message(counter, sealed, &mut plain).ok()?;
-        plain.truncate(length);
-        Some(plain)
+    /// Puts the content of `sealed` in the place of `plain`; whether it was sealed with this key and counter.
+    pub(crate) fn open(&self, counter: u64, sealed: &[u8], plain: &mut Vec<u8>) -> bool {
+        plain.resize(sealed.len(), 0);
+        let length = self.0.read_message(counter, sealed, plain).ok();
+        plain.truncate(length.unwrap_or(0));
+        length.is_some()
     }
 }
 

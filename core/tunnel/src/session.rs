@@ -37,16 +37,18 @@ impl Session {
         Self { local, remote, ciphers, counter: 0, window: ReplayWindow::default(), since: now }
     }
 
-    pub(crate) fn seal(&mut self, content: &[u8]) -> Option<Vec<u8>> {
+    /// The sealed datagram, in the memory of `bytes`.
+    pub(crate) fn seal(&mut self, content: &[u8], mut bytes: Vec<u8>) -> Option<Vec<u8>> {
         let counter = self.counter;
         self.counter = counter.checked_add(1).filter(|next| *next < MAX_DATAGRAMS)?;
-        let mut bytes = wire::put_data(self.remote, counter, content.len());
-        self.ciphers.seal(counter, content, &mut bytes).then_some(bytes)
+        let sealed = wire::put_data(self.remote, counter, content.len(), &mut bytes);
+        self.ciphers.seal(counter, content, sealed).then_some(bytes)
     }
 
-    pub(crate) fn open(&mut self, counter: u64, sealed: &[u8]) -> Option<Opened> {
-        let content = self.window.is_new(counter).then(|| self.ciphers.open(counter, sealed))??;
-        Some(Opened { content, is_newest: self.window.mark(counter) })
+    /// The content of an authentic datagram that is new, in the memory of `content`.
+    pub(crate) fn open(&mut self, counter: u64, sealed: &[u8], mut content: Vec<u8>) -> Option<Opened> {
+        let is_authentic = self.window.is_new(counter) && self.ciphers.open(counter, sealed, &mut content);
+        is_authentic.then(|| Opened { content, is_newest: self.window.mark(counter) })
     }
 
     pub(crate) fn is_usable(&self, now: Time) -> bool {

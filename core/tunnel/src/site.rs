@@ -131,6 +131,11 @@ impl Site {
         self.packets.pop_front()
     }
 
+    /// Takes the memory of a datagram or packet that is done with, for the next ones.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.endpoint.recycle(buffer);
+    }
+
     /// The next event, none of which is [`Event::Content`].
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -174,8 +179,9 @@ impl Site {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Content(at, content) => {
-                    let bond = self.bonds.get_mut(usize::from(at.peer));
-                    bond.into_iter().for_each(|bond| bond.handle_content(now, at.path, &content));
+                    if let Some(bond) = self.bonds.get_mut(usize::from(at.peer)) {
+                        bond.handle_content(now, at.path, content);
+                    }
                     continue;
                 }
                 Event::Up(at) => self.set_path(now, at, true),

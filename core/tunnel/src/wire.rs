@@ -92,13 +92,14 @@ pub(crate) fn put_response(receiver: u32, sender: u32, noise: &[u8]) -> Vec<u8> 
     [&[3, VERSION, 0, 0], &receiver.to_be_bytes()[..], &sender.to_be_bytes(), noise].concat()
 }
 
-/// The head of a data datagram; the sealed content follows.
-pub(crate) fn put_data(receiver: u32, counter: u64, content: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(content.saturating_add(DATA_OVERHEAD));
-    bytes.extend([4, VERSION, 0, 0]);
-    bytes.extend(receiver.to_be_bytes());
-    bytes.extend(counter.to_be_bytes());
-    bytes
+/// Makes `bytes` as long as a data datagram with so much content, with its head; the place of the sealed content.
+pub(crate) fn put_data(receiver: u32, counter: u64, content: usize, bytes: &mut Vec<u8>) -> &mut [u8] {
+    bytes.resize(content.saturating_add(DATA_OVERHEAD), 0);
+    let Some((head, sealed)) = bytes.split_first_chunk_mut::<DATA_HEAD>() else { return &mut [] };
+    let [a, b, c, d] = receiver.to_be_bytes();
+    let [e, f, g, h, i, j, k, l] = counter.to_be_bytes();
+    *head = [4, VERSION, 0, 0, a, b, c, d, e, f, g, h, i, j, k, l];
+    sealed
 }
 
 /// Takes the first `N` bytes off.
@@ -124,7 +125,9 @@ mod tests {
         let response = put_response(7, 8, &[9; RESPONSE]);
         let wanted = Datagram::Response { receiver: 7, sender: 8, noise: &[9; RESPONSE] };
         assert_eq!(Datagram::read(&response), Some(wanted));
-        for whole in [initiation, challenge, response, [&put_data(1, 2, 0)[..], &[0; TAG]].concat()] {
+        let mut data = vec![9; 3];
+        assert_eq!(put_data(1, 2, 0, &mut data).len(), TAG);
+        for whole in [initiation, challenge, response, data] {
             assert!(Datagram::read(&whole).is_some());
             (0..whole.len()).for_each(|length| assert_eq!(Datagram::read(&whole[..length]), None));
         }

@@ -1,11 +1,11 @@
 //! The loop: the local network, the uplinks, timers and the site on one thread.
 
-use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use braid_packet_io::DeviceSocket;
 use braid_tunnel::{Event, Lan, PathRef, Peer, Site, SiteSettings, UplinkSettings};
 use braid_types::Time;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -26,7 +26,6 @@ use crate::uplinks::{self, Uplink};
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// Packets of one source in a turn.
 const MAX_BATCH: usize = 64;
-const MAX_DATAGRAM: usize = 2_048;
 
 /// A site that is set up. It passes packets while [`Self::run_while`] runs.
 pub struct SiteDaemon {
@@ -36,6 +35,8 @@ pub struct SiteDaemon {
     nat: Option<Nat>,
     uplinks: Vec<Uplink>,
     status: StatusSocket,
+    /// Where datagrams are received.
+    buffer: Vec<u8>,
     start: Instant,
     next_look: Time,
 }
@@ -58,7 +59,7 @@ impl SiteDaemon {
     pub fn new(config: &Config) -> Result<Self, SiteError> {
         let seed = key_file::random().map_err(|error| SiteError::system("reading random numbers", error))?;
         let networks = || config.peers.iter().flat_map(|peer| &peer.networks);
-        let lan = LanDevice::open(&config.lan, networks())?;
+        let lan = LanDevice::open(&config.lan, networks(), config.offloads)?;
         let interfaces = config.uplinks.iter().map(|uplink| uplink.interface.as_str());
         let nat = config.lan.nat.then(|| Nat::open(&config.lan.device, interfaces, networks(), lan.mtu));
         let nat = nat.transpose()?;
@@ -66,7 +67,8 @@ impl SiteDaemon {
         if let Some(address) = config.metrics {
             metrics::serve(address, config.status.clone())?;
         }
-        let uplinks = config.uplinks.iter().map(|uplink| Uplink::new(uplink, config.port)).collect();
+        let uplink = |uplink| Uplink::new(uplink, config.port, config.offloads);
+        let uplinks = config.uplinks.iter().map(uplink).collect();
         Ok(Self {
             site: Site::new(Time::ZERO, settings(config), seed),
             config: config.clone(),
@@ -74,6 +76,7 @@ impl SiteDaemon {
             nat,
             uplinks,
             status,
+            buffer: vec![0; DeviceSocket::ROOM],
             start: Instant::now(),
             next_look: Time::ZERO,
         })
@@ -153,22 +156,25 @@ impl SiteDaemon {
     }
 
     fn handle_lan(&mut self) {
-        let mut buffer = [MaybeUninit::uninit(); LanDevice::buffer()];
-        for _ in 0..MAX_BATCH {
-            let now = self.now();
-            let Some(packet) = self.lan.device.receive(&mut buffer) else { return };
-            self.site.handle_packet(now, packet);
+        let mut taken = 0;
+        while taken < MAX_BATCH {
+            let (now, site) = (self.now(), &mut self.site);
+            let Some(packets) = self.lan.receive(|packet| site.handle_packet(now, packet)) else { return };
+            taken += packets;
         }
     }
 
     fn handle_uplink(&mut self, number: usize, socket: usize) {
-        let mut buffer = [MaybeUninit::uninit(); MAX_DATAGRAM];
-        for _ in 0..MAX_BATCH {
-            // Of each anew: a probe that seems to arrive before it was sent would make all later ones look queued.
-            let now = self.now();
+        let mut taken = 0;
+        while taken < MAX_BATCH {
             let Some(uplink) = self.uplinks.get_mut(number) else { return };
-            let Some((bytes, from)) = uplink.receive(socket, &mut buffer) else { return };
-            self.site.handle_datagram(now, number as u8, from, bytes);
+            let Some(datagrams) = uplink.receive(socket, &mut self.buffer) else { return };
+            // Only now: a probe that seems to arrive before it was sent would make all later ones look queued.
+            let now = Time::ZERO + self.start.elapsed();
+            for bytes in datagrams.iter() {
+                self.site.handle_datagram(now, number as u8, datagrams.from, bytes);
+                taken += 1;
+            }
         }
     }
 
@@ -206,12 +212,16 @@ impl SiteDaemon {
     fn flush(&mut self) {
         while let Some(transmit) = self.site.poll_transmit() {
             if let Some(uplink) = self.uplinks.get_mut(usize::from(transmit.uplink)) {
-                uplink.send(&transmit.bytes, transmit.to);
+                uplink.push(transmit.to, transmit.bytes);
             }
         }
+        let site = &mut self.site;
+        self.uplinks.iter_mut().for_each(|uplink| uplink.flush(|buffer| site.recycle(buffer)));
         while let Some(packet) = self.site.poll_packet() {
-            self.lan.device.send(&packet);
+            self.lan.push(packet);
         }
+        let site = &mut self.site;
+        self.lan.flush(|buffer| site.recycle(buffer));
         while let Some(event) = self.site.poll_event() {
             self.log(&event);
         }

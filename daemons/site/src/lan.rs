@@ -1,10 +1,11 @@
 //! The local network's side: a TUN between routed networks, or a TAP in a bridge.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::Ipv6Addr;
 use std::process::Command;
 
-use braid_packet_io::{TunnelDevice, TunnelKind};
+use braid_offload::{Coalesced, Offload, Packet, Segments, Start};
+use braid_packet_io::{Offloads, TunnelDevice, TunnelKind};
 use braid_types::IpPrefix;
 
 use crate::config::LanConfig;
@@ -13,13 +14,16 @@ use crate::error::SiteError;
 /// What the device begins with, and never has less: IPv6 needs so much. Longer packets than a path carries go in two.
 const MIN_MTU: usize = 1_280;
 const MAX_MTU: usize = 1_500;
-/// The Ethernet header of a frame, with a tag.
-const FRAME_HEADER: usize = 18;
 
 pub(crate) struct LanDevice {
     pub(crate) device: TunnelDevice,
     name: String,
     is_bridged: bool,
+    /// Whether segments of TCP are coalesced for the kernel, as long as it takes that.
+    coalesces: bool,
+    buffer: Vec<u8>,
+    segment: Vec<u8>,
+    outgoing: Vec<Packet>,
     pub(crate) mtu: usize,
 }
 
@@ -28,16 +32,26 @@ impl LanDevice {
     pub(crate) fn open<'a>(
         config: &LanConfig,
         networks: impl Iterator<Item = &'a IpPrefix>,
+        offloads: Offloads,
     ) -> Result<Self, SiteError> {
         let kind = if config.bridge.is_some() { TunnelKind::Frames } else { TunnelKind::Packets };
         let name = config.device.clone();
-        let device = TunnelDevice::open(&name, kind).map_err(|source| SiteError::Device {
+        let device = TunnelDevice::open(&name, kind, offloads).map_err(|source| SiteError::Device {
             device: name.clone(),
             what: "making it",
             source,
         })?;
         let mtu = if config.bridge.is_some() { MAX_MTU } else { MIN_MTU };
-        let lan = Self { device, name, is_bridged: config.bridge.is_some(), mtu };
+        let lan = Self {
+            device,
+            name,
+            is_bridged: config.bridge.is_some(),
+            coalesces: offloads == Offloads::Kept,
+            buffer: vec![0; TunnelDevice::ROOM],
+            segment: Vec::new(),
+            outgoing: Vec::new(),
+            mtu,
+        };
         let device = lan.name.as_str();
         ip(&["link", "set", "dev", device, "mtu", &mtu.to_string(), "up"])?;
         if let Some(bridge) = &config.bridge {
@@ -67,9 +81,72 @@ impl LanDevice {
         }
     }
 
-    /// Room for the longest packet or frame.
-    pub(crate) const fn buffer() -> usize {
-        MAX_MTU + FRAME_HEADER
+    /// Receives what the kernel gives next, which may be several packets; how many, or `None` if there is nothing.
+    pub(crate) fn receive(&mut self, mut handle: impl FnMut(&[u8])) -> Option<usize> {
+        let (header, data) = self.device.receive(&mut self.buffer)?;
+        let offload = Offload::from_bytes(header);
+        if offload.gso_type == 0 && !offload.needs_checksum {
+            handle(data);
+            return Some(1);
+        }
+        let start = if self.is_bridged { Start::Ethernet } else { Start::Ip };
+        let (mut segments, mut count) = (Segments::new(data, offload, start), 0);
+        while segments.as_mut().is_some_and(|it| it.write_next(&mut self.segment)) {
+            handle(&self.segment);
+            count += 1;
+        }
+        // What cannot be cut is dropped, and counts for one.
+        Some(count.max(1))
+    }
+
+    /// Has a packet go with the next [`Self::flush`].
+    pub(crate) fn push(&mut self, packet: Vec<u8>) {
+        self.outgoing.push(Packet::complete(packet));
+    }
+
+    /// Gives the kernel all packets in order, segments of one flow together; their memory goes to `recycle`.
+    pub(crate) fn flush(&mut self, recycle: impl FnMut(Vec<u8>)) {
+        let start = if self.is_bridged { Start::Ethernet } else { Start::Ip };
+        let mut rest = self.outgoing.as_mut_slice();
+        while !rest.is_empty() {
+            let coalesced = if self.coalesces {
+                Coalesced::verify_and_coalesce(rest, start)
+            } else {
+                Coalesced { packets: 1, headers: 0 }
+            };
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(coalesced.packets);
+            let sent = send(&self.device, now, coalesced.headers);
+            if now.len() > 1 && sent.is_err_and(|error| error.kind() == io::ErrorKind::InvalidInput) {
+                // The kernel knows no GSO packets of this kind.
+                self.coalesces = false;
+                send_singly(now, coalesced.headers, start, |packet| {
+                    let _ = send(&self.device, &[Packet::complete(packet.to_vec())], 0);
+                });
+            }
+            rest = later;
+        }
+        self.outgoing.drain(..).map(|packet| packet.data).for_each(recycle);
+    }
+}
+
+/// Writes the first of some packets whole, and what the others have behind their headers.
+fn send(device: &TunnelDevice, packets: &[Packet], headers: usize) -> io::Result<()> {
+    let Some((first, others)) = packets.split_first() else { return Ok(()) };
+    let header = first.offload.to_bytes();
+    let others = others.iter().filter_map(|packet| packet.data.get(headers..));
+    let pieces: Vec<_> =
+        [&header[..], first.data.as_slice()].into_iter().chain(others).map(IoSlice::new).collect();
+    device.send(&pieces)
+}
+
+/// Takes a GSO packet apart that the kernel has refused.
+fn send_singly(packets: &[Packet], headers: usize, start: Start, mut send: impl FnMut(&[u8])) {
+    let Some((first, others)) = packets.split_first() else { return };
+    let others = others.iter().filter_map(|packet| packet.data.get(headers..));
+    let whole: Vec<u8> = std::iter::once(first.data.as_slice()).chain(others).flatten().copied().collect();
+    let (mut segments, mut segment) = (Segments::new(&whole, first.offload, start), Vec::new());
+    while segments.as_mut().is_some_and(|it| it.write_next(&mut segment)) {
+        send(&segment);
     }
 }
 
@@ -104,6 +181,30 @@ pub(crate) fn is_privilege(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gso_packet_that_the_kernel_refuses_goes_as_the_packets_that_it_was() {
+        let ip = [0x45, 0, 0, 0, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2];
+        let tcp = [0, 22, 0, 23, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0];
+        let gso = [&ip[..], &tcp, &[7; 3_500]].concat();
+        let offload = Offload {
+            needs_checksum: true,
+            gso_type: braid_offload::GSO_TCPV4,
+            gso_size: 1_000,
+            csum_start: 20,
+            csum_offset: 16,
+            ..Offload::default()
+        };
+        let (mut segments, mut segment) = (Segments::new(&gso, offload, Start::Ip).unwrap(), Vec::new());
+        let packets: Vec<Vec<u8>> =
+            std::iter::from_fn(|| segments.write_next(&mut segment).then(|| segment.clone())).collect();
+        let mut together: Vec<_> = packets.iter().cloned().map(Packet::complete).collect();
+        let coalesced = Coalesced::verify_and_coalesce(&mut together, Start::Ip);
+        assert_eq!((coalesced.packets, coalesced.headers), (4, 40));
+        let mut sent = Vec::new();
+        send_singly(&together, coalesced.headers, Start::Ip, |packet| sent.push(packet.to_vec()));
+        assert_eq!(sent, packets);
+    }
 
     #[test]
     fn all_addresses_are_two_routes_and_others_one() {

@@ -1,10 +1,9 @@
 //! Uplinks: sockets that are opened again when an interface comes back, and notice of its addresses.
 
 use std::collections::BTreeSet;
-use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 
-use braid_packet_io::DeviceSocket;
+use braid_packet_io::{Datagrams, DeviceSocket, Offloads, Outgoing};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::{InterfaceFlags, if_nametoindex};
 use nix::sys::socket::SockaddrIn6;
@@ -15,9 +14,12 @@ use crate::config::UplinkConfig;
 pub(crate) struct Uplink {
     pub(crate) interface: String,
     port: u16,
+    offloads: Offloads,
     /// For IPv4 and IPv6.
     sockets: Vec<(bool, DeviceSocket)>,
     seen: State,
+    /// What the next [`Self::flush`] sends.
+    outgoing: Vec<(SocketAddr, Vec<u8>)>,
     pub(crate) counters: UplinkCounters,
 }
 
@@ -39,10 +41,10 @@ pub(crate) struct State {
 }
 
 impl Uplink {
-    pub(crate) fn new(config: &UplinkConfig, port: u16) -> Self {
+    pub(crate) fn new(config: &UplinkConfig, port: u16, offloads: Offloads) -> Self {
         let interface = config.interface.clone();
         let (seen, counters) = (State::default(), UplinkCounters::default());
-        Self { interface, port, sockets: Vec::new(), seen, counters }
+        Self { interface, port, offloads, sockets: Vec::new(), seen, outgoing: Vec::new(), counters }
     }
 
     /// Looks at the interface; whether it has changed.
@@ -70,22 +72,29 @@ impl Uplink {
         self.sockets.iter().map(|(_, socket)| socket)
     }
 
-    /// The next datagram of one of its sockets.
-    pub(crate) fn receive<'a>(
-        &mut self,
-        socket: usize,
-        buffer: &'a mut [MaybeUninit<u8>],
-    ) -> Option<(&'a [u8], SocketAddr)> {
+    /// The next datagrams of one of its sockets.
+    pub(crate) fn receive<'a>(&mut self, socket: usize, buffer: &'a mut [u8]) -> Option<Datagrams<'a>> {
         let received = self.sockets.get(socket)?.1.receive(buffer)?;
-        self.counters.received += 1;
+        self.counters.received += received.iter().count() as u64;
         Some(received)
     }
 
-    pub(crate) fn send(&mut self, bytes: &[u8], to: SocketAddr) {
-        let socket = self.sockets.iter().find(|(is_v6, _)| *is_v6 == to.is_ipv6());
-        let is_sent = socket.is_some_and(|(_, socket)| socket.send(bytes, to).is_ok());
-        let counted = if is_sent { &mut self.counters.sent } else { &mut self.counters.refused };
-        *counted += 1;
+    /// Has a datagram go with the next [`Self::flush`].
+    pub(crate) fn push(&mut self, to: SocketAddr, bytes: Vec<u8>) {
+        self.outgoing.push((to, bytes));
+    }
+
+    /// Sends all, in order; their memory goes to `recycle`.
+    pub(crate) fn flush(&mut self, recycle: impl FnMut(Vec<u8>)) {
+        for is_v6 in [false, true] {
+            let family = self.outgoing.iter().filter(|(to, _)| to.is_ipv6() == is_v6);
+            let datagrams: Vec<_> = family.map(|(to, bytes)| Outgoing { to: *to, bytes }).collect();
+            let socket = self.sockets.iter().find(|(family, _)| *family == is_v6);
+            let refused = socket.map_or(datagrams.len(), |(_, socket)| socket.send(&datagrams)) as u64;
+            self.counters.refused += refused;
+            self.counters.sent += datagrams.len() as u64 - refused;
+        }
+        self.outgoing.drain(..).map(|(_, bytes)| bytes).for_each(recycle);
     }
 
     fn open(&mut self, is_news: bool) {
@@ -93,7 +102,7 @@ impl Uplink {
             if self.sockets.iter().any(|(family, _)| *family == is_v6) {
                 continue;
             }
-            match DeviceSocket::open(&self.interface, self.port, is_v6) {
+            match DeviceSocket::open(&self.interface, self.port, is_v6, self.offloads) {
                 Ok(socket) => self.sockets.push((is_v6, socket)),
                 // A machine may have no IPv6.
                 Err(error) if is_v6 => tracing::debug!(uplink = self.interface, "no IPv6: {error}"),

@@ -30,7 +30,7 @@ mod tunnel_device;
 
 use std::io;
 
-pub use datagrams::DeviceSocket;
+pub use datagrams::{Datagrams, DeviceSocket, Outgoing};
 pub use ring::{Received, Ring};
 pub use send::send;
 pub use socket::PacketSocket;

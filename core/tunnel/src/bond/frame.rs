@@ -53,17 +53,17 @@ pub(super) struct Place {
 
 /// A packet inside a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Payload<'a> {
+pub(super) enum Payload<P> {
     Numbered {
         part: Part,
         numbered: Numbered,
-        packet: &'a [u8],
+        packet: P,
     },
-    Urgent(&'a [u8]),
+    Urgent(P),
     /// One of several copies, of which the first counts.
     Copy {
         number: Numbered,
-        packet: &'a [u8],
+        packet: P,
     },
 }
 
@@ -85,12 +85,12 @@ pub(super) enum Frame<'a> {
     Packet {
         mark: Mark,
         seq: u32,
-        payload: Payload<'a>,
+        payload: Payload<&'a [u8]>,
     },
     /// A packet that was lost, once more.
     Again {
         place: Place,
-        payload: Payload<'a>,
+        payload: Payload<&'a [u8]>,
     },
     /// All packets before `sent` were sent before it; `cost` is that of the uplink which sends it.
     Probe {
@@ -162,8 +162,16 @@ impl<'a> Frame<'a> {
 
     pub(super) fn content(&self) -> Vec<u8> {
         match self {
-            Self::Packet { mark, seq, payload } => payload.content(0, mark.byte(), *seq),
-            Self::Again { place, payload } => payload.content(AGAIN, place.path & PATH_BITS, place.seq),
+            Self::Packet { mark, seq, payload } => {
+                let mut content = Vec::new();
+                payload.put(*mark, *seq, &mut content);
+                content
+            }
+            Self::Again { place: Place { path, seq }, payload } => {
+                let mut content = Vec::new();
+                payload.put(Mark { path: *path, ..Mark::default() }, *seq, &mut content);
+                Self::again(&content, *path)
+            }
             Self::Probe { mark, number, sent, cost } => {
                 [&[PROBE, mark.byte()], &number.to_be_bytes()[..], &sent.to_be_bytes(), &[*cost]].concat()
             }
@@ -186,7 +194,30 @@ impl<'a> Frame<'a> {
     }
 }
 
-impl<'a> Payload<'a> {
+impl<P> Payload<P> {
+    /// The same with something else in the packet's place.
+    pub(super) fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Payload<Q> {
+        match self {
+            Self::Numbered { part, numbered, packet } => {
+                Payload::Numbered { part, numbered, packet: to(packet) }
+            }
+            Self::Urgent(packet) => Payload::Urgent(to(packet)),
+            Self::Copy { number, packet } => Payload::Copy { number, packet: to(packet) },
+        }
+    }
+}
+
+impl Payload<usize> {
+    /// The payload whose packet is so long and at the end of `content`, in whose memory it stays.
+    pub(super) fn within(self, mut content: Vec<u8>) -> Payload<Vec<u8>> {
+        self.map(|length| {
+            content.drain(..content.len().saturating_sub(length));
+            content
+        })
+    }
+}
+
+impl<'a> Payload<&'a [u8]> {
     fn read(kind: u8, rest: &mut &'a [u8]) -> Option<Self> {
         let part = match kind {
             NUMBERED => Part::Whole,
@@ -203,22 +234,23 @@ impl<'a> Payload<'a> {
         Some(Self::Numbered { part, numbered, packet: rest })
     }
 
-    fn content(self, again: u8, mark: u8, seq: u32) -> Vec<u8> {
-        let seq = seq.to_be_bytes();
-        match self {
-            Self::Urgent(packet) => [&[URGENT | again, mark], &seq[..], packet].concat(),
-            Self::Copy { number: Numbered { key, number }, packet } => {
-                [&[COPY | again, mark], &seq[..], &key.to_be_bytes(), &number.to_be_bytes(), packet].concat()
-            }
-            Self::Numbered { part, numbered: Numbered { key, number }, packet } => {
-                let kind = match part {
-                    Part::Whole => NUMBERED,
-                    Part::First => FIRST_PART,
-                    Part::Second => SECOND_PART,
-                };
-                [&[kind | again, mark], &seq[..], &key.to_be_bytes(), &number.to_be_bytes(), packet].concat()
-            }
+    /// Puts a packet's content in the place of `content`.
+    pub(super) fn put(self, mark: Mark, seq: u32, content: &mut Vec<u8>) {
+        let (kind, numbered, packet) = match self {
+            Self::Urgent(packet) => (URGENT, None, packet),
+            Self::Copy { number, packet } => (COPY, Some(number), packet),
+            Self::Numbered { part: Part::Whole, numbered, packet } => (NUMBERED, Some(numbered), packet),
+            Self::Numbered { part: Part::First, numbered, packet } => (FIRST_PART, Some(numbered), packet),
+            Self::Numbered { part: Part::Second, numbered, packet } => (SECOND_PART, Some(numbered), packet),
+        };
+        content.clear();
+        content.extend([kind, mark.byte()]);
+        content.extend(seq.to_be_bytes());
+        if let Some(Numbered { key, number }) = numbered {
+            content.extend(key.to_be_bytes());
+            content.extend(number.to_be_bytes());
         }
+        content.extend_from_slice(packet);
     }
 }
 
@@ -239,9 +271,9 @@ mod tests {
     fn frames_are_read_as_they_are_written() {
         let numbered = Numbered { key: 7, number: u32::MAX };
         let parts = [Part::Whole, Part::First, Part::Second];
-        let payloads = parts.map(|part| Payload::Numbered { part, numbered, packet: &[1, 2] });
+        let payloads = parts.map(|part| Payload::Numbered { part, numbered, packet: &[1, 2][..] });
         let mark = Mark { path: 7, paths: 8, shows_losses: true };
-        let more = [Payload::Urgent(&[9]), Payload::Copy { number: numbered, packet: &[8, 9] }];
+        let more = [Payload::Urgent(&[9][..]), Payload::Copy { number: numbered, packet: &[8, 9] }];
         let packets = payloads.into_iter().chain(more).flat_map(|payload| {
             let place = Place { path: 5, seq: 77 };
             [Frame::Packet { mark, seq: 3, payload }, Frame::Again { place, payload }]
@@ -267,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_is_sent_again_is_as_long_and_has_its_first_place() {
-        let payload = Payload::Urgent(&[1, 2, 3]);
+        let payload = Payload::Urgent(&[1, 2, 3][..]);
         let first = Frame::Packet { mark: Mark { path: 4, paths: 2, shows_losses: true }, seq: 9, payload };
         let again = Frame::again(&first.content(), 4);
         assert_eq!(Frame::read(&again), Some(Frame::Again { place: Place { path: 4, seq: 9 }, payload }));

@@ -78,7 +78,7 @@ impl Incoming {
         }
     }
 
-    pub(super) fn handle_packet(&mut self, now: Time, mark: Mark, seq: u32, payload: Payload<'_>) {
+    pub(super) fn handle_packet(&mut self, now: Time, mark: Mark, seq: u32, payload: Payload<Vec<u8>>) {
         let Some(path) = self.paths.get_mut(usize::from(mark.path)) else { return };
         path.received = path.received.wrapping_add(1);
         path.missing.note(now, seq, mark.shows_losses);
@@ -87,7 +87,7 @@ impl Incoming {
     }
 
     /// A packet that was lost has come; a second time it is not passed on.
-    pub(super) fn handle_again(&mut self, now: Time, place: Place, payload: Payload<'_>) {
+    pub(super) fn handle_again(&mut self, now: Time, place: Place, payload: Payload<Vec<u8>>) {
         let path = self.paths.get_mut(usize::from(place.path));
         if path.is_some_and(|path| path.missing.take(place.seq)) {
             self.deliver(now, place.path, payload);
@@ -119,6 +119,9 @@ impl Incoming {
     /// Packets to ask for, and their path.
     pub(super) fn poll_missing(&mut self, now: Time, round_trip: Option<Duration>) -> Option<(u8, Vec<u32>)> {
         self.round_trip = round_trip.unwrap_or(UNKNOWN_ROUND_TRIP);
+        if self.paths.iter().all(|path| path.missing.is_empty()) {
+            return None;
+        }
         let again = self.ask_again();
         let polled =
             (0..).zip(&mut self.paths).map(|(path, it)| (path, it.missing.poll(now, again, MAX_LISTED)));
@@ -158,7 +161,7 @@ impl Incoming {
         }
     }
 
-    fn deliver(&mut self, now: Time, path: u8, payload: Payload<'_>) {
+    fn deliver(&mut self, now: Time, path: u8, payload: Payload<Vec<u8>>) {
         match payload {
             Payload::Urgent(packet) => self.pass_on(packet),
             Payload::Copy { number, packet } => {
@@ -167,19 +170,19 @@ impl Incoming {
                 }
             }
             Payload::Numbered { part: Part::Whole, numbered, packet } => {
-                self.put_in_order(now, path, numbered, packet.to_vec());
+                self.put_in_order(now, path, numbered, packet);
             }
             Payload::Numbered { part, numbered, packet } => {
-                if let Some(packet) = self.parts.join(numbered, part, packet) {
+                if let Some(packet) = self.parts.join(numbered, part, &packet) {
                     self.put_in_order(now, path, numbered, packet);
                 }
             }
         }
     }
 
-    fn pass_on(&mut self, packet: &[u8]) {
+    fn pass_on(&mut self, packet: Vec<u8>) {
         self.received = self.received.saturating_add(1);
-        self.packets.push_back(packet.to_vec());
+        self.packets.push_back(packet);
     }
 
     fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
@@ -202,7 +205,10 @@ impl Incoming {
     fn settle(&mut self, now: Time) {
         let wait = self.ask_again().saturating_mul(4);
         let wait = wait.min(MOST_HOLD);
-        let is_awaited = self.paths.iter().any(|path| path.missing.is_awaited(now, wait));
+        let is_awaited = self.paths.iter().any(|path| {
+            let missing = &path.missing;
+            !missing.is_empty() && missing.is_awaited(now, wait)
+        });
         let (paths, hold) = if is_awaited {
             (0, HoldTime::Measured { least: wait, most: MOST_HOLD })
         } else {

@@ -10,6 +10,7 @@ mod repair;
 mod waiting;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use braid_spray::{FlowNumbers, Numbered};
@@ -46,7 +47,7 @@ pub struct Bond {
     last_copy: Numbered,
     incoming: Incoming,
     last_packet: Option<Time>,
-    contents: VecDeque<(u8, Vec<u8>)>,
+    contents: VecDeque<(u8, Arc<Vec<u8>>)>,
     counters: BondCounters,
 }
 
@@ -117,22 +118,26 @@ impl Bond {
     }
 
     /// Handles what the other end has sent by a path.
-    pub fn handle_content(&mut self, now: Time, path: u8, content: &[u8]) {
+    pub fn handle_content(&mut self, now: Time, path: u8, content: Vec<u8>) {
         self.incoming.note_bytes(path, content.len());
-        match Frame::read(content) {
+        match Frame::read(&content) {
             Some(Frame::Packet { mark, seq, payload }) => {
+                let payload = payload.map(<[u8]>::len).within(content);
                 self.wake(now);
                 self.incoming.handle_packet(now, mark, seq, payload);
                 self.ask(now);
             }
-            Some(Frame::Again { place, payload }) => self.incoming.handle_again(now, place, payload),
+            Some(Frame::Again { place, payload }) => {
+                let payload = payload.map(<[u8]>::len).within(content);
+                self.incoming.handle_again(now, place, payload);
+            }
             Some(Frame::Probe { mark, number, sent, cost }) => {
                 self.lines.set_other_cost(path, cost);
                 self.incoming.handle_probe(now, mark, sent);
                 let received = self.incoming.packets_by(mark.path);
                 let bytes = self.incoming.bytes_by(path);
                 let answer = Answer { number, arrived: now.as_nanos(), sent, received, bytes };
-                self.contents.push_back((path, Frame::Answer(answer).content()));
+                self.contents.push_back((path, Arc::new(Frame::Answer(answer).content())));
                 self.ask(now);
             }
             Some(Frame::Answer(answer)) => self.lines.handle_answer(now, path, &answer),
@@ -163,7 +168,7 @@ impl Bond {
     }
 
     /// The next content to send, and its path.
-    pub fn poll_content(&mut self) -> Option<(u8, Vec<u8>)> {
+    pub fn poll_content(&mut self) -> Option<(u8, Arc<Vec<u8>>)> {
         self.contents.pop_front()
     }
 
@@ -217,7 +222,7 @@ impl Bond {
             let sent = self.sent.get(usize::from(path)).map_or(0, Sent::next);
             let cost = self.lines.own_cost(path);
             let frame = Frame::Probe { mark: self.mark(now, path), number, sent, cost };
-            self.contents.push_back((path, frame.content()));
+            self.contents.push_back((path, Arc::new(frame.content())));
         }
     }
 
@@ -250,7 +255,7 @@ impl Bond {
             let by = other.unwrap_or(path);
             self.lines.note_packet(now, by, content.len());
             self.counters.repaired = self.counters.repaired.saturating_add(1);
-            self.contents.push_back((by, content));
+            self.contents.push_back((by, Arc::new(content)));
         }
         if !abandoned.is_empty() {
             self.push_request(now, &Frame::Abandoned { path, seqs: abandoned });
@@ -263,6 +268,6 @@ impl Bond {
 
     fn push_request(&mut self, now: Time, frame: &Frame<'_>) {
         let [path, _] = self.lines.quickest(now, REQUEST);
-        path.into_iter().for_each(|path| self.contents.push_back((path, frame.content())));
+        path.into_iter().for_each(|path| self.contents.push_back((path, Arc::new(frame.content()))));
     }
 }

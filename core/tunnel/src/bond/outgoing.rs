@@ -4,7 +4,7 @@ use braid_spray::Numbered;
 use braid_types::{Time, hash_of};
 
 use super::Bond;
-use super::frame::{Frame, NUMBERED_HEAD, Part, Payload};
+use super::frame::{NUMBERED_HEAD, Part, Payload};
 use super::lines::Held;
 use crate::endpoint::MAX_PATHS;
 use crate::traffic::{Class, Flow, PathChoice};
@@ -124,11 +124,10 @@ impl Bond {
         self.counters.split = self.counters.split.saturating_add(1);
     }
 
-    fn push(&mut self, now: Time, path: u8, payload: Payload<'_>) {
+    fn push(&mut self, now: Time, path: u8, payload: Payload<&[u8]>) {
         let mark = self.mark(now, path);
         let Some(sent) = self.sent.get_mut(usize::from(path)) else { return };
-        let content = Frame::Packet { mark, seq: sent.next(), payload }.content();
-        sent.push(content.clone());
+        let content = sent.push(|seq, content| payload.put(mark, seq, content));
         self.lines.note_packet(now, path, content.len());
         self.contents.push_back((path, content));
     }

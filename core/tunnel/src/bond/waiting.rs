@@ -43,6 +43,11 @@ impl<T> Waiting<T> {
         self.bytes
     }
 
+    /// Whether nothing has waited since all lines had their turns.
+    pub(super) fn is_idle(&self) -> bool {
+        self.sparse.is_empty() && self.busy.is_empty()
+    }
+
     /// Whether one more item of a flow may wait: within the limit, or within the flow's part of it.
     pub(super) fn admits(&self, flow: u64, size: usize, limit: usize) -> bool {
         let part = limit.checked_div(self.active().saturating_add(1)).unwrap_or(limit);

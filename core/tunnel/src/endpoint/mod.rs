@@ -11,6 +11,7 @@ use braid_types::Time;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::buffers::Buffers;
 use crate::content::{FIRST_OWN_KIND, Own};
 use crate::cookie;
 use crate::keys::{PrivateKey, PublicKey};
@@ -92,6 +93,7 @@ pub struct Endpoint {
     transmits: VecDeque<Transmit>,
     events: VecDeque<Event>,
     refused: Refused,
+    buffers: Buffers,
 }
 
 impl Endpoint {
@@ -107,6 +109,7 @@ impl Endpoint {
             transmits: VecDeque::new(),
             events: VecDeque::new(),
             refused: Refused::default(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -159,8 +162,9 @@ impl Endpoint {
     }
 
     fn transmit(&mut self, now: Time, at: PathRef, content: &[u8]) -> bool {
+        let buffer = self.buffers.take();
         let sealed = self.peers.path_mut(at).and_then(|path| {
-            Some(Transmit { uplink: path.uplink, to: path.remote?, bytes: path.seal(now, content)? })
+            Some(Transmit { uplink: path.uplink, to: path.remote?, bytes: path.seal(now, content, buffer)? })
         });
         let is_sent = sealed.is_some();
         self.transmits.extend(sealed);
@@ -170,6 +174,11 @@ impl Endpoint {
     /// The next datagram to send.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
+    }
+
+    /// Takes the memory of a datagram or content that is done with, for the next ones.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.buffers.give_back(buffer);
     }
 
     /// The next event.
@@ -212,7 +221,7 @@ impl Endpoint {
             return;
         };
         let Some(path) = self.peers.path_mut(at) else { return };
-        let Some(opened) = path.open(now, name, sealed.0, sealed.1) else {
+        let Some(opened) = path.open(now, (name, sealed.0), sealed.1, self.buffers.take()) else {
             self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };

@@ -128,8 +128,8 @@ impl Path {
     }
 
     /// Seals a datagram with the newest keys that the other end is known to have.
-    pub(crate) fn seal(&mut self, now: Time, content: &[u8]) -> Option<Vec<u8>> {
-        self.current.as_mut().filter(|session| session.is_usable(now))?.seal(content)
+    pub(crate) fn seal(&mut self, now: Time, content: &[u8], bytes: Vec<u8>) -> Option<Vec<u8>> {
+        self.current.as_mut().filter(|session| session.is_usable(now))?.seal(content, bytes)
     }
 
     /// Notes that traffic was sent: while it is, silence is noticed sooner.
@@ -137,11 +137,17 @@ impl Path {
         self.last_sent = now;
     }
 
-    /// Opens a datagram for the session `local`; its sender may have a new address.
-    pub(crate) fn open(&mut self, now: Time, local: u32, counter: u64, sealed: &[u8]) -> Option<Opened> {
+    /// Opens a datagram for the session `local`; its sender may have a new address. The content takes the memory of `content`.
+    pub(crate) fn open(
+        &mut self,
+        now: Time,
+        (local, counter): (u32, u64),
+        sealed: &[u8],
+        content: Vec<u8>,
+    ) -> Option<Opened> {
         let sessions = [&mut self.current, &mut self.next, &mut self.previous];
         let session = sessions.into_iter().flatten().find(|session| session.local == local)?;
-        let opened = session.is_usable(now).then(|| session.open(counter, sealed))??;
+        let opened = session.is_usable(now).then(|| session.open(counter, sealed, content))??;
         if self.next.as_ref().is_some_and(|next| next.local == local) {
             self.previous = std::mem::replace(&mut self.current, self.next.take());
             self.begin(now);

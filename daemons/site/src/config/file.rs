@@ -36,6 +36,8 @@ pub(super) struct File {
     pub(super) status: Option<PathBuf>,
     /// The address and port at which metrics are served for Prometheus; none without it
     pub(super) metrics: Option<Spanned<String>>,
+    /// Whether the kernel passes packets of one kind together where it can (GSO and GRO); true without it
+    pub(super) offload: Option<bool>,
     /// The lines to the Internet
     #[schemars(length(min = 1, max = MAX_UPLINKS))]
     #[serde(default)]

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use braid_packet_io::Offloads;
 use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey, Traffic};
 use braid_types::{BitsPerSec, IpPrefix, Problem};
 
@@ -39,6 +40,8 @@ pub struct Config {
     pub status: PathBuf,
     /// The address at which metrics are served.
     pub metrics: Option<SocketAddr>,
+    /// Whether packets of one kind pass the kernel together.
+    pub offloads: Offloads,
     /// The interfaces towards the Internet.
     pub uplinks: Vec<UplinkConfig>,
     /// The other sites.
@@ -114,6 +117,7 @@ impl Config {
         let key_path = folder.join(&file.private_key);
         let port = file.port.map_or(DEFAULT_PORT, |port| reader.port(&port));
         let metrics = file.metrics.and_then(|it| reader.value(&it, "an address and port as 127.0.0.1:9468"));
+        let offloads = if file.offload.unwrap_or(true) { Offloads::Kept } else { Offloads::None };
         let uplinks = reader.uplinks(file.uplink);
         let lan = reader.lan(file.lan);
         let peers = reader.peers(file.peer, &uplinks, &lan);
@@ -129,7 +133,7 @@ impl Config {
             let what = format!("peer {:?} has this site's own key: make a key for each site", peer.name);
             return Err(Refusal::Key(ConfigError::Key { file: key_path, what }));
         }
-        Ok(Self { key_file: key_path, key, port, status, metrics, uplinks, peers, lan, traffic })
+        Ok(Self { key_file: key_path, key, port, status, metrics, offloads, uplinks, peers, lan, traffic })
     }
 }
 

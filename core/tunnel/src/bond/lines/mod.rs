@@ -261,6 +261,7 @@ impl Lines {
 
     /// The next packet that has waited for a path which is open now.
     pub(super) fn poll_held(&mut self, now: Time, path: u8) -> Option<Held> {
+        self.waiting.get(usize::from(path)).filter(|waiting| !waiting.is_idle())?;
         self.get(path).filter(|line| line.is_open(now))?;
         self.waiting.get_mut(usize::from(path))?.pop()
     }

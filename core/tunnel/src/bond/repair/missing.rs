@@ -69,6 +69,11 @@ impl Missing {
         abandoned.for_each(|packet| packet.ask = None);
     }
 
+    /// Whether none has been skipped lately.
+    pub(in crate::bond) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// The packets to ask for now, `again` after that once more.
     pub(in crate::bond) fn poll(&mut self, now: Time, again: Duration, most: usize) -> Vec<u32> {
         while self.packets.front().is_some_and(|packet| now.since(packet.since) >= FORGET_AFTER) {

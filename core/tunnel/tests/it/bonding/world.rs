@@ -71,7 +71,7 @@ impl World {
     fn arrive(&mut self, side: usize) {
         for line in 0..self.links[side].len() {
             while let Some(content) = self.links[1 - side][line].poll_arrival(self.now) {
-                self.bonds[side].handle_content(self.now, line as u8, &content);
+                self.bonds[side].handle_content(self.now, line as u8, content);
             }
         }
         if self.bonds[side].poll_timeout(self.now).is_some_and(|due| due <= self.now) {
@@ -101,7 +101,7 @@ impl World {
     fn collect(&mut self, side: usize) {
         while let Some((line, content)) = self.bonds[side].poll_content() {
             let size = content.len() + AROUND;
-            self.links[side][usize::from(line)].offer(self.now, size as u32, || content);
+            self.links[side][usize::from(line)].offer(self.now, size as u32, || content.to_vec());
         }
     }
 }

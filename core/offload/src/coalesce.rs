@@ -1,9 +1,8 @@
 //! Coalescing of successive TCP segments of one flow into a GSO packet, as a receiver's GRO does. TSO reverses it.
 
-// Whatever arrives, reading it cannot panic.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
-
-use super::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
+use crate::checksum::{fold, sum, u16_at};
+use crate::packet::{GSO_TCPV4, GSO_TCPV6, Offload, Packet};
+use crate::start::Start;
 
 /// The greatest number of segments of a GSO packet.
 const MAX_SEGMENTS: usize = 64;
@@ -45,14 +44,29 @@ impl Coalesced {
     /// coalesced, and a last one that may be shorter. They may differ only as a sender's own segmentation makes them
     /// differ. Their checksums must be valid or not yet computed: corrupted packets stay corrupted.
     pub fn coalesce(packets: &mut [Packet]) -> Self {
+        let is_known =
+            |packet: &Packet, _: &_| packet.offload.needs_checksum || packet.offload.checksum_valid;
+        Self::of(packets, Start::Ethernet, is_known)
+    }
+
+    /// As [`Self::coalesce`], for packets of whose checksums nothing is known: it computes them.
+    pub fn verify_and_coalesce(packets: &mut [Packet], start: Start) -> Self {
+        Self::of(packets, start, SegmentHeaders::is_intact)
+    }
+
+    fn of(packets: &mut [Packet], start: Start, is_valid: impl Fn(&Packet, &SegmentHeaders) -> bool) -> Self {
         let alone = Self { packets: 1, headers: 0 };
         let Some((first, others)) = packets.split_first_mut() else { return alone };
-        let Some(lead) = SegmentHeaders::read(first) else { return alone };
+        let Some(lead) = SegmentHeaders::read(first, start) else { return alone };
         let (mut last, mut count, mut payload) = (lead, 1, lead.payload);
         for packet in others.iter().take(MAX_SEGMENTS - 1) {
-            let Some(next) = SegmentHeaders::read(packet) else { break };
+            let Some(next) = SegmentHeaders::read(packet, start) else { break };
             let fits = lead.headers - lead.network + payload + next.payload <= MAX_LENGTH;
             if !fits || !last.is_followed_by(&next, &lead) || !lead.looks_like(&next, first, packet) {
+                break;
+            }
+            // Of the first only now: most packets that are no segments of data are followed by nothing of theirs.
+            if count == 1 && !is_valid(first, &lead) || !is_valid(packet, &next) {
                 break;
             }
             (last, count, payload) = (next, count + 1, payload + next.payload);
@@ -66,20 +80,17 @@ impl Coalesced {
 
 impl SegmentHeaders {
     /// A packet's headers; `None` if it cannot be a part of a GSO packet.
-    fn read(packet: &Packet) -> Option<Self> {
+    fn read(packet: &Packet, start: Start) -> Option<Self> {
         let (data, offload) = (packet.data.as_slice(), &packet.offload);
-        if offload.gso_type != 0 || !(offload.needs_checksum || offload.checksum_valid) {
+        if offload.gso_type != 0 {
             return None;
         }
-        let (network, kind) = match data.get(12..14)? {
-            [0x81, 0] => (18, data.get(16..18)?),
-            kind => (14, kind),
-        };
+        let (network, is_v4) = start.network(data)?;
         let header = data.get(network..)?;
-        let (is_v4, length, id, end) = match kind {
-            [0x08, 0] => (true, 20, u16_at(header, 4)?, usize::from(u16_at(header, 2)?)),
-            [0x86, 0xdd] => (false, 40, 0, 40 + usize::from(u16_at(header, 4)?)),
-            _ => return None,
+        let (length, id, end) = if is_v4 {
+            (20, u16_at(header, 4)?, usize::from(u16_at(header, 2)?))
+        } else {
+            (40, 0, 40 + usize::from(u16_at(header, 4)?))
         };
         let plain =
             if is_v4 { is_plain_v4(header) } else { header.first()? >> 4 == 6 && *header.get(6)? == 6 };
@@ -94,6 +105,14 @@ impl SegmentHeaders {
         let seq = u32::from_be_bytes(data.get(transport + 4..transport + 8)?.try_into().ok()?);
         let segment = Self { network, transport, headers, payload, is_v4, id, seq, flags };
         (plain && is_data && whole && checked).then_some(segment)
+    }
+
+    /// Whether the checksum of TCP is right.
+    fn is_intact(packet: &Packet, headers: &Self) -> bool {
+        let addresses = headers.network + if headers.is_v4 { 12 } else { 8 };
+        let addresses = packet.data.get(addresses..headers.transport).unwrap_or_default();
+        let segment = packet.data.get(headers.transport..).unwrap_or_default();
+        fold(sum(addresses) + 6 + segment.len() as u64 + sum(segment)) == u16::MAX
     }
 
     fn is_followed_by(&self, next: &Self, lead: &Self) -> bool {

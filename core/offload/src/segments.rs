@@ -1,0 +1,167 @@
+//! Segmentation of GSO packets of TCP and UDP into packets with all their checksums.
+
+use crate::checksum::{fold, put_ipv4_checksum, sum, u16_at};
+use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload};
+use crate::start::Start;
+
+const TCP: u8 = 6;
+const TCP_CHECKSUM: usize = 16;
+const FIN_PSH: u8 = 0x09;
+const CWR: u8 = 0x80;
+const UDP: u8 = 17;
+const UDP_CHECKSUM: usize = 6;
+const UDP_HEADER: usize = 8;
+
+/// The packets that a card would make of one that the kernel has left to it, one after the other. As Linux does:
+/// `tcp_gso_segment`, `__udp_gso_segment`.
+///
+/// ```
+/// use braid_offload::{Offload, Segments, Start};
+///
+/// let mut segments = Segments::new(&[1, 2, 3], Offload::default(), Start::Ip).unwrap();
+/// let mut buffer = Vec::new();
+/// assert!(segments.write_next(&mut buffer) && buffer == [1, 2, 3]);
+/// assert!(!segments.write_next(&mut buffer));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Segments<'a> {
+    kind: Kind,
+    headers: &'a [u8],
+    /// What is left of the payload.
+    rest: &'a [u8],
+    number: u16,
+    is_done: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// No GSO packet: the positions of what its checksum covers, and of the checksum.
+    Whole(Option<(usize, usize)>),
+    Gso(Layout),
+}
+
+/// How the packets of a GSO packet look.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    network: usize,
+    transport: usize,
+    is_v4: bool,
+    is_tcp: bool,
+    /// The payload of each packet but the last.
+    size: usize,
+}
+
+impl<'a> Segments<'a> {
+    /// Those of a packet; `None` if it is of a kind that is not known, or broken.
+    pub fn new(data: &'a [u8], offload: Offload, start: Start) -> Option<Self> {
+        if offload.gso_type == 0 {
+            let covered = usize::from(offload.csum_start);
+            let checksum = (covered, covered + usize::from(offload.csum_offset));
+            let kind = Kind::Whole(offload.needs_checksum.then_some(checksum));
+            return Some(Self { kind, headers: data, rest: &[], number: 0, is_done: false });
+        }
+        let layout = Layout::of(data, offload, start)?;
+        let (headers, rest) = data.split_at_checked(layout.headers(data)?)?;
+        Some(Self { kind: Kind::Gso(layout), headers, rest, number: 0, is_done: rest.is_empty() })
+    }
+
+    /// Puts the next packet into `buffer`, in the place of what was there; whether there was one.
+    pub fn write_next(&mut self, buffer: &mut Vec<u8>) -> bool {
+        if self.is_done {
+            return false;
+        }
+        buffer.clear();
+        buffer.extend_from_slice(self.headers);
+        let written = match self.kind {
+            Kind::Whole(checksum) => {
+                self.is_done = true;
+                checksum.map_or(Some(()), |(covered, place)| finish(buffer, covered, place))
+            }
+            Kind::Gso(layout) => self.write_segment(layout, buffer),
+        };
+        self.is_done |= written.is_none();
+        written.is_some()
+    }
+
+    fn write_segment(&mut self, layout: Layout, buffer: &mut Vec<u8>) -> Option<()> {
+        let (payload, rest) = self.rest.split_at(layout.size.min(self.rest.len()));
+        buffer.extend_from_slice(payload);
+        layout.set_lengths(buffer, self.number)?;
+        if layout.is_tcp {
+            layout.set_sequence(buffer, self.number, rest.is_empty())?;
+        }
+        layout.set_checksum(buffer)?;
+        (self.rest, self.number, self.is_done) = (rest, self.number.checked_add(1)?, rest.is_empty());
+        Some(())
+    }
+}
+
+impl Layout {
+    fn of(data: &[u8], offload: Offload, start: Start) -> Option<Self> {
+        let Offload { gso_type, gso_size, csum_start, needs_checksum, .. } = offload;
+        let (network, is_v4) = start.network_behind_tags(data)?;
+        let is_tcp = match gso_type & !GSO_ECN {
+            GSO_TCPV4 if is_v4 => true,
+            GSO_TCPV6 if !is_v4 => true,
+            GSO_UDP => false,
+            _ => return None,
+        };
+        let transport = usize::from(csum_start);
+        let is_behind = transport >= network + if is_v4 { 20 } else { 40 };
+        let layout = Self { network, transport, is_v4, is_tcp, size: gso_size.into() };
+        (needs_checksum && is_behind && gso_size > 0).then_some(layout)
+    }
+
+    /// The length of the headers. What the kernel says of it may be longer: by a segment, if a card has made the packet.
+    fn headers(&self, data: &[u8]) -> Option<usize> {
+        let length =
+            if self.is_tcp { usize::from(data.get(self.transport + 12)? >> 4) * 4 } else { UDP_HEADER };
+        (!self.is_tcp || length >= 20).then_some(self.transport + length)
+    }
+
+    fn set_lengths(&self, data: &mut [u8], number: u16) -> Option<()> {
+        let (network, whole) = (self.network, data.len() - self.network);
+        if self.is_v4 {
+            put(data, network + 2, u16::try_from(whole).ok()?)?;
+            let id = u16_at(data, network + 4)?;
+            put(data, network + 4, id.wrapping_add(number))?;
+            put_ipv4_checksum(data.get_mut(network..self.transport)?)?;
+        } else {
+            put(data, network + 4, u16::try_from(whole - 40).ok()?)?;
+        }
+        let length = u16::try_from(data.len() - self.transport).ok()?;
+        if self.is_tcp { Some(()) } else { put(data, self.transport + 4, length) }
+    }
+
+    fn set_sequence(&self, data: &mut [u8], number: u16, is_last: bool) -> Option<()> {
+        let place = data.get_mut(self.transport + 4..)?.first_chunk_mut()?;
+        let before = u32::from(number) * self.size as u32;
+        *place = u32::from_be_bytes(*place).wrapping_add(before).to_be_bytes();
+        let flags = data.get_mut(self.transport + 13)?;
+        *flags &= if is_last { 0xff } else { !FIN_PSH };
+        *flags &= if number == 0 { 0xff } else { !CWR };
+        Some(())
+    }
+
+    fn set_checksum(&self, data: &mut [u8]) -> Option<()> {
+        let (protocol, place) = if self.is_tcp { (TCP, TCP_CHECKSUM) } else { (UDP, UDP_CHECKSUM) };
+        let addresses = if self.is_v4 { 12..20 } else { 8..40 };
+        let addresses = sum(data.get(self.network..)?.get(addresses)?);
+        let length = (data.len() - self.transport) as u64;
+        put(data, self.transport + place, fold(addresses + u64::from(protocol) + length))?;
+        finish(data, self.transport, self.transport + place)
+    }
+}
+
+/// Completes a checksum in whose place the sum of the pseudo-header is.
+fn finish(data: &mut [u8], covered: usize, place: usize) -> Option<()> {
+    let checksum = !fold(sum(data.get(covered..)?));
+    // UDP sends a checksum of zero as ones, since zero means none.
+    let is_zero = checksum == 0 && place - covered == UDP_CHECKSUM;
+    put(data, place, if is_zero { u16::MAX } else { checksum })
+}
+
+fn put(data: &mut [u8], at: usize, value: u16) -> Option<()> {
+    data.get_mut(at..at + 2)?.copy_from_slice(&value.to_be_bytes());
+    Some(())
+}
