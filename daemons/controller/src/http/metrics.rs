@@ -82,7 +82,7 @@ pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
 }
 
 const TOTALS: Lists = Lists::of(&[List::Totals]);
-const LISTS: Lists = Lists::of(&[List::Switches, List::Links, List::Edges, List::Totals]);
+const LISTS: Lists = Lists::of(&[List::Switches, List::FirstLinks, List::Edges, List::Totals]);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Metrics in the OpenMetrics format.
@@ -116,7 +116,7 @@ fn encode(
     registry.register_collector(Box::new(Build));
     if !only_totals {
         registry.register_collector(Box::new(Switches::take(tables)));
-        registry.register_collector(Box::new(Links::take(&tables.links)));
+        registry.register_collector(Box::new(Links::take(&tables.first_links)));
         registry.register_collector(Box::new(Edges::take(&tables.edges)));
         registry.register_collector(Box::new(certificates));
     }

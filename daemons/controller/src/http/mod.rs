@@ -240,8 +240,8 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
+        .merge(live::routes(live, &replica))
         .merge(advice::routes(questions, agents, replica))
-        .merge(live::routes(live))
         .merge(testbed::routes(testbed))
 }
 
