@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use braid_types::{Time, following};
@@ -10,6 +11,8 @@ use tokio::time::Instant;
 use super::listed::{Cursor, name};
 use super::{Listed, Naming};
 
+/// A list that was not copied for so long is not being read.
+const MAX_UNREAD: Duration = Duration::from_secs(60);
 /// Bytes of a page after which no item follows.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -80,6 +83,13 @@ impl<T: Listed> Table<T> {
             }
         }
         self.note(now);
+    }
+
+    /// Forgets the items of a list that nobody reads: it is copied anew for the next reader.
+    pub(super) fn release_unread(&mut self) {
+        if self.copied_at.is_some_and(|at| at.elapsed() > MAX_UNREAD) {
+            (self.items, self.copied_at) = (BTreeMap::new(), None);
+        }
     }
 
     /// Changes an item, if it is there; `change` says whether it has.

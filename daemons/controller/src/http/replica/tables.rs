@@ -35,6 +35,7 @@ macro_rules! define {
                 $(if lists.has(List::$list) {
                     self.$name.replace(now, items.$name);
                 })*
+                self.release_unread();
                 if lists.has(List::FirstLinks) {
                     self.first_links.replace(now, copy.first_links);
                 }
@@ -93,6 +94,12 @@ impl Tables {
         if self.naming.report(&seen) && self.naming.group(&self.hosts) {
             self.rename();
         }
+    }
+
+    /// The large lists take memory only while somebody reads them. Names need the hosts.
+    fn release_unread(&mut self) {
+        self.links.release_unread();
+        self.switches.release_unread();
     }
 
     fn take_transfers(&mut self, now: Time, changes: TransferChanges) {
