@@ -2,10 +2,13 @@
 //!
 //! A large network has hundreds of thousands of links, so maps are walked side by side instead of being searched for each.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Iter;
+use std::iter::Peekable;
 use std::time::Duration;
 
 use braid_topology::{Link, LinkState, Topology};
-use braid_types::BitsPerSec;
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
 use super::counts::PortMeter;
 use super::delay::OneWayDelay;
@@ -17,6 +20,9 @@ use crate::settings::Settings;
 
 /// The time that a switch may take to read its counters.
 const TICK_SLACK: Duration = Duration::from_millis(10);
+
+/// The meters of ports, one after the other.
+struct Walk<'a>(Peekable<Iter<'a, SwitchPort, Box<PortMeter>>>);
 
 impl Measurement {
     /// Compares both ends of each link over the last `window`, and publishes what has changed enough.
@@ -34,26 +40,18 @@ impl Measurement {
 
     /// The links whose state is to be published, and which it is.
     fn compare_all(&mut self, cx: &Context<'_>, window: Duration, is_same: bool) -> Vec<(Link, LinkState)> {
-        let (mut ports, mut news) = (self.ports.iter(), Vec::new());
-        let mut next_port = ports.next();
-        let links = cx.topology.links();
+        let half_trips = self.half_trips();
+        let half_trip = |dpid| half_trips.get(&dpid).copied().unwrap_or_default();
+        let (mut sources, mut news) = (Walk(self.ports.iter().peekable()), Vec::new());
         // There is a meter of each link, and both are in the order of links.
-        for ((link, known), (of, meter)) in links.zip(self.links.iter_mut()) {
+        for ((link, known), (of, meter)) in cx.topology.links().zip(self.links.iter_mut()) {
             debug_assert_eq!(link, *of);
-            while next_port.is_some_and(|(at, _)| *at < link.src) {
-                next_port = ports.next();
+            let src = sources.go_to(link.src);
+            if let Some((src, dst)) = src.filter(|src| is_busy(src)).zip(self.ports.get(&link.dst)) {
+                meter.compare(src, dst, half_trip(link.src.dpid) + half_trip(link.dst.dpid), window);
             }
-            let src = next_port.filter(|(at, _)| **at == link.src).map(|(_, port)| port.as_ref());
-            let is_busy = src.is_some_and(|src| src.sent().packets() as f64 >= MIN_PACKETS);
-            if let Some((src, dst)) = src.filter(|_| is_busy).zip(self.ports.get(&link.dst)) {
-                let ends = [link.src, link.dst].into_iter();
-                let half_trips =
-                    ends.filter_map(|at| half_trip(&self.switches, at.dpid)).map(OneWayDelay::median);
-                meter.compare(src, dst, half_trips.sum(), window);
-            }
-            let capacity = meter
-                .capacity_of(cx.settings, &link)
-                .unwrap_or_else(|| if is_same { known.capacity } else { port_speed(cx.topology, &link) });
+            let speed = || if is_same { known.capacity } else { port_speed(cx.topology, &link) };
+            let capacity = meter.capacity_of(cx.settings, &link).unwrap_or_else(speed);
             let state = meter.state(src, LinkState { capacity, ..known });
             if is_due(cx, meter.published_at, &known, &state) {
                 meter.published_at = Some(cx.now);
@@ -61,6 +59,12 @@ impl Measurement {
             }
         }
         news
+    }
+
+    /// Half of a current round trip to each switch.
+    fn half_trips(&self) -> BTreeMap<DatapathId, Duration> {
+        let half = |dpid| half_trip(&self.switches, dpid).map(OneWayDelay::median);
+        self.switches.keys().filter_map(|dpid| Some((*dpid, half(*dpid)?))).collect()
     }
 
     /// Forgets what is gone, so that there is a meter of each link and of no other.
@@ -71,6 +75,19 @@ impl Measurement {
         if self.links.len() < topology.links().len() {
             topology.links().for_each(|(link, _)| _ = self.links.entry(link).or_default());
         }
+    }
+}
+
+/// Whether so many packets were sent that their loss says something.
+fn is_busy(port: &PortMeter) -> bool {
+    port.sent().packets() as f64 >= MIN_PACKETS
+}
+
+impl<'a> Walk<'a> {
+    /// The meter of a port; each call is for a later port than the one before.
+    fn go_to(&mut self, to: SwitchPort) -> Option<&'a PortMeter> {
+        while self.0.next_if(|(at, _)| **at < to).is_some() {}
+        self.0.next_if(|(at, _)| **at == to).map(|(_, port)| port.as_ref())
     }
 }
 
