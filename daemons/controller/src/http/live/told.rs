@@ -207,7 +207,7 @@ mod tests {
         events.take(1, &[joined], 0);
         (2..=20_000).for_each(|number| _ = events.take(number, &[told(number)], 0));
         assert_eq!(events.last(usize::MAX, 0).first().map(|event| event.number), Some(1));
-        assert_eq!(events.counts.len(), MAX_EVENTS, "what gave way is forgotten");
+        assert_eq!(events.counts.counts.len(), MAX_EVENTS, "what gave way is forgotten");
     }
 
     #[test]
