@@ -214,10 +214,8 @@ mod tests {
         }
     }
 
-    const API: OwnApi = OwnApi {
-        address: SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8653),
-        has_tls: false,
-    };
+    const API: OwnApi =
+        OwnApi { address: SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8653), has_tls: false };
 
     #[test]
     fn an_api_is_reached_where_it_listens_or_by_the_members_name() {

@@ -21,9 +21,15 @@ pub(super) struct LostLinks {
 }
 
 impl LostLinks {
-    /// Notes why a link is about to leave the list.
+    /// Notes why a link is about to leave the list, or has just left it.
     pub(super) fn note(&mut self, told: &TimedNotice) {
         match &told.notice {
+            Notice::LinkDown { src, why, .. } if self.is_unexplained(src, told.at) => {
+                self.links.remove(src).into_iter().for_each(|lost| {
+                    self.losses.insert(*src, (told.at, *why));
+                    self.lose(told.at, lost.link);
+                });
+            }
             Notice::LinkDown { src, why, .. } if self.losses.len() < MAX_LOST => {
                 self.losses.insert(*src, (told.at, *why));
             }
@@ -47,6 +53,11 @@ impl LostLinks {
     ) {
         gone.for_each(|link| self.lose(now, link));
         self.links.retain(|src, _| !is_there(*src));
+    }
+
+    /// Whether the list was copied without the link before the notice of its loss at `at` came.
+    fn is_unexplained(&self, src: &SwitchPort, at: Time) -> bool {
+        self.links.get(src).is_some_and(|lost| lost.why.is_none() && at <= lost.lost_at)
     }
 
     fn lose(&mut self, now: Time, link: Link) {
@@ -112,6 +123,18 @@ mod tests {
         assert_eq!((lost(&links, 0), lost(&links, 2)), (vec![1, 5], vec![5]), "its switch has left");
         links.update(Time::from_millis(10), empty(), |src| src == at(1));
         assert_eq!(lost(&links, 0), [5]);
+    }
+
+    #[test]
+    fn a_reason_that_comes_late_counts_as_well() {
+        let mut links = LostLinks::default();
+        let loss = |links: &LostLinks| links.between(|_| true).iter().map(|it| it.why).collect::<Vec<_>>();
+        links.update(Time::from_millis(9), [link(1), link(5)].into_iter(), |_| false);
+        assert_eq!(loss(&links), [None, None]);
+        links.note(&down(1, LinkLoss::Port));
+        links.note(&down(5, LinkLoss::Rewired));
+        assert_eq!(loss(&links), [Some(braid_api::LinkLoss::PortDown)], "the other leads elsewhere");
+        assert!(links.losses.is_empty());
     }
 
     #[test]

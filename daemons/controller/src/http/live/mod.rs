@@ -19,7 +19,7 @@ mod watching;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::problem::Problem;
 use super::replica::{Replica, Tables};
@@ -107,6 +107,8 @@ impl Live {
             return Ok(());
         }
         replica.refresh(WATCHED).await?;
+        // Notices of what is in the copy arrive with the next beat: they say why links were lost.
+        sleep(BEAT).await;
         replica.read(|tables| self.inner().tell(tables));
         Ok(())
     }
