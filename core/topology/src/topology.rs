@@ -20,6 +20,7 @@ use crate::{Change, Graph, Host, HostLimits, Link, LinkState, Port, Switch, Topo
 pub struct Topology {
     version: u64,
     structure: u64,
+    revision: u64,
     switches: BTreeMap<DatapathId, Switch>,
     links: BTreeMap<SwitchPort, (Link, LinkState)>,
     arriving: BTreeSet<(SwitchPort, SwitchPort)>,
@@ -41,6 +42,11 @@ impl Topology {
     /// Increases whenever a switch or a link is added or removed, but not when only a link's state changes.
     pub const fn structure(&self) -> u64 {
         self.structure
+    }
+
+    /// Increases whenever a switch, port or link is added, changed or removed, but not when only a link's state changes.
+    pub const fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// The current switches and links, built once for each version and shared. O(V + E log E) the first time.
@@ -169,6 +175,7 @@ impl Topology {
         let mut changes = self.remove_links_at(at);
         changes.extend(self.hosts.remove_at(at));
         let removed = self.switches.get_mut(&at.dpid).and_then(|switch| switch.ports.remove(&at.port));
+        self.revision += 1;
         changes.extend(removed.map(|_| Change::PortRemoved { at }));
         changes
     }
@@ -248,6 +255,7 @@ impl Topology {
 
     fn touch(&mut self) {
         self.structure += 1;
+        self.revision += 1;
         self.touch_graph();
     }
 
@@ -261,6 +269,7 @@ impl Topology {
         let mut changes = if port.up { Vec::new() } else { self.remove_links_at(at) };
         let Some(switch) = self.switches.get_mut(&dpid) else { return changes };
         let new = port.clone();
+        self.revision += 1;
         match switch.ports.insert(port.number, port) {
             None => changes.push(Change::PortAdded { at }),
             Some(old) if old != new => changes.push(Change::PortChanged { at }),

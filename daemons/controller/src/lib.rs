@@ -8,6 +8,7 @@
 mod access;
 mod agents;
 mod attention;
+mod certificate_expiry;
 mod channels;
 mod clock;
 mod cluster;

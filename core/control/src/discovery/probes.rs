@@ -111,6 +111,10 @@ impl Discovery {
     /// Whether the other end of a link port has been asked to send frames, and none has arrived for too long.
     fn is_silent(&self, cx: &Context<'_>, at: SwitchPort) -> bool {
         let Some(state) = self.ports.get(at).filter(|state| state.role == Role::Link) else { return false };
+        // Most ports were heard lately: nothing is looked up for these.
+        if cx.listened(state.last_heard) <= Intervals::of(cx.settings, self.counted_ports, 0).timeout {
+            return false;
+        }
         let is_awaited = cx.out.installed.is_settling() && cx.topology.is_edge(at);
         // The reverse may not be known yet.
         let sender =

@@ -27,7 +27,7 @@ pub(super) struct Congestion {
 impl Congestion {
     /// Whether frames may have been lost in this step because the link was full.
     pub(super) fn note(&mut self, step: &Step, state: LinkState, delay: Option<DelayReading>) -> bool {
-        let load = step.bytes * 8.0 / step.time.as_secs_f64();
+        let load = f64::from(step.bytes) * 8.0 / step.time.as_secs_f64();
         let is_full = state.capacity.0 > 0 && load >= FULL_SHARE * state.capacity.as_f64();
         let delays = delay.map(|delay| (self.least(step.at, delay.base), delay.latest));
         is_full

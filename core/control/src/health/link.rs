@@ -45,7 +45,8 @@ enum State {
         /// When it was taken back last.
         after: Option<Recovery>,
     },
-    Degraded(Degraded),
+    /// Boxed, as few links are.
+    Degraded(Box<Degraded>),
 }
 
 /// When a link was taken back, after which hold time.
@@ -89,7 +90,7 @@ impl Default for State {
 
 impl LinkHealth {
     /// The state of a degraded link.
-    pub(super) const fn degraded(&self) -> Option<&Degraded> {
+    pub(super) fn degraded(&self) -> Option<&Degraded> {
         match &self.state {
             State::Degraded(degraded) => Some(degraded),
             State::Working { .. } => None,
@@ -122,7 +123,7 @@ impl LinkHealth {
                 Verdict::Suspicious => Some(Change::Suspicious),
                 Verdict::Lossy(evidence) => {
                     let hold = next_hold(*after, step.at, settings);
-                    self.state = State::Degraded(Degraded::new(step.at, evidence, hold));
+                    self.state = State::Degraded(Box::new(Degraded::new(step.at, evidence, hold)));
                     Some(Change::Degraded(evidence))
                 }
             },
@@ -146,7 +147,7 @@ impl Degraded {
         self.lost += step.lost_or_damaged();
         let stray = MAX_STRAY_LOSSES
             + settings.loss_limit * CLEAN_SHARE * self.frames
-            + 2.0 * (step.uncertain * step.rate() + step.ramp);
+            + 2.0 * (f64::from(step.uncertain) * step.rate() + f64::from(step.ramp));
         if self.lost > stray {
             (self.clean_since, self.frames, self.lost) = (step.at, 0.0, 0.0);
             return None;

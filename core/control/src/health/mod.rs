@@ -18,7 +18,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use braid_topology::{Degradation, Link, LinkState};
+use braid_topology::{Degradation, Link, LinkState, Topology};
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use crate::context::Context;
@@ -52,13 +52,16 @@ const MAX_DEGRADED: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     ports: BTreeMap<SwitchPort, PortReadings>,
-    links: BTreeMap<Link, LinkHealth>,
+    /// Boxed, as nodes of maps are half empty.
+    links: BTreeMap<Link, Box<LinkHealth>>,
     /// Links whose frames seem to be missing, and until when that is believed.
     suspects: BTreeMap<Link, Time>,
     /// Links that are degraded; they are remembered while they are down.
     degraded: BTreeSet<Link>,
     next_fast_read: Time,
     reviewed_at: Time,
+    /// The revision of the topology that these ports and links are of.
+    revision: Option<u64>,
     events: VecDeque<HealthEvent>,
 }
 
@@ -103,10 +106,10 @@ impl Health {
             let at = SwitchPort::new(read.dpid, counters.port);
             let Some(link) = cx.topology.link_at(at) else { continue };
             self.ports.entry(at).or_default().note(read.period, counters);
-            for link in [link, link.reversed()] {
-                if cx.topology.link_at(link.src) == Some(link) {
-                    self.compare(cx, measurement, link);
-                }
+            self.compare(cx, measurement, link);
+            let reverse = link.reversed();
+            if cx.topology.link_at(reverse.src) == Some(reverse) {
+                self.compare(cx, measurement, reverse);
             }
         }
     }
@@ -191,10 +194,21 @@ impl Health {
         idle.into_iter().take(MAX_TESTED).for_each(|(_, link)| test_frames::send(cx, link));
     }
 
-    /// Forgets ports and links that are gone. Degraded links are kept, and are degraded when they return.
+    /// Follows a changed topology. Degraded links are kept, and are degraded when they return.
     fn review(&mut self, cx: &mut Context<'_>) {
-        let is_up = |link: &Link| cx.topology.link_at(link.src) == Some(*link);
-        self.ports.retain(|at, _| cx.topology.link_at(*at).is_some());
+        let revision = Some(cx.topology.revision());
+        if std::mem::replace(&mut self.revision, revision) != revision {
+            self.forget_what_is_gone(cx.topology);
+        }
+        for link in &self.degraded {
+            self.mark(cx, link);
+        }
+    }
+
+    /// Forgets ports and links that are gone, unless they are degraded.
+    fn forget_what_is_gone(&mut self, topology: &Topology) {
+        let is_up = |link: &Link| topology.link_at(link.src) == Some(*link);
+        self.ports.retain(|at, _| topology.link_at(*at).is_some());
         let degraded = &self.degraded;
         self.links.retain(|link, _| is_up(link) || degraded.contains(link) && degraded.len() <= MAX_DEGRADED);
         for link in self.links.iter_mut().filter(|(link, _)| !is_up(link)).map(|(_, health)| health) {
@@ -202,9 +216,6 @@ impl Health {
         }
         let links = &self.links;
         self.degraded.retain(|link| links.contains_key(link));
-        for link in &self.degraded {
-            self.mark(cx, link);
-        }
     }
 }
 

@@ -8,8 +8,11 @@ use braid_types::Time;
 use crate::measurement::ReadPeriod;
 use crate::port_counters::PortCounters;
 
-/// Readings that are kept: enough to interpolate between those of both ends.
+/// Readings that are kept: enough to interpolate between those of both ends,
+const MIN_READINGS: usize = 4;
+/// and up to this many of the latest time, as an end may be read more often than the other.
 const MAX_READINGS: usize = 16;
+const READING_TIME: Duration = Duration::from_secs(16);
 /// A reading whose time is less certain is not used: the controller or the switch is busy.
 const MAX_SLACK: Duration = Duration::from_millis(250);
 
@@ -31,8 +34,8 @@ pub(super) struct Counted {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reading {
     pub(super) at: Time,
-    /// How much earlier or later they may have been read.
-    pub(super) slack: Duration,
+    /// How much earlier or later they may have been read, in nanoseconds: there are many readings.
+    slack_nanos: u32,
     pub(super) counted: Counted,
 }
 
@@ -42,6 +45,13 @@ pub(super) struct PortReadings {
     readings: VecDeque<Reading>,
     counting: Duration,
     restarts: u32,
+}
+
+impl Reading {
+    /// How much earlier or later the counters may have been read.
+    pub(super) const fn slack(&self) -> Duration {
+        Duration::from_nanos(self.slack_nanos as u64)
+    }
 }
 
 impl PortReadings {
@@ -62,10 +72,13 @@ impl PortReadings {
         if self.last().is_some_and(|last| at <= last.at) {
             return;
         }
-        if self.readings.len() >= MAX_READINGS {
+        let is_old = |old: &Reading| at.since(old.at) > READING_TIME;
+        while self.readings.len() >= MAX_READINGS
+            || self.readings.len() >= MIN_READINGS && self.readings.front().is_some_and(is_old)
+        {
             self.readings.pop_front();
         }
-        self.readings.push_back(Reading { at, slack: half, counted });
+        self.readings.push_back(Reading { at, slack_nanos: half.subsec_nanos(), counted });
     }
 
     /// The latest reading.

@@ -39,8 +39,8 @@ impl<'a> Run<'a> {
     pub(super) fn doubt(&self) -> f64 {
         let last = self.steps.clone().next_back();
         let ends = || self.before.into_iter().chain(last);
-        let uncertain = ends().map(|step| step.uncertain.powi(2)).sum::<f64>().sqrt();
-        uncertain * self.max_rate() + ends().map(|step| step.ramp).sum::<f64>()
+        let uncertain = ends().map(|step| f64::from(step.uncertain).powi(2)).sum::<f64>().sqrt();
+        uncertain * self.max_rate() + ends().map(|step| f64::from(step.ramp)).sum::<f64>()
     }
 
     /// The highest rate of a step, in frames a second.
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
     pub(super) fn is_merged(&self) -> bool {
         let [frames, lost] = [self.frames(), self.lost()];
         let [sent, received] = [|step: &Step| step.bytes, |step: &Step| step.bytes_received]
-            .map(|of| self.steps.clone().map(of).sum::<f64>());
+            .map(|of| self.steps.clone().map(of).map(f64::from).sum::<f64>());
         if received <= 0.0 || sent <= 0.0 || lost >= frames {
             return false;
         }

@@ -9,7 +9,7 @@ use super::readings::PortReadings;
 /// Readings closer together are one step.
 const MIN_STEP: Duration = Duration::from_millis(50);
 
-/// What happened on a directed link between two comparisons.
+/// What happened on a directed link between two comparisons. There are many, so what need not be exact is short.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Step {
     /// When it ended.
@@ -23,13 +23,13 @@ pub(super) struct Step {
     /// Frames that arrived damaged.
     pub(super) damaged: u64,
     /// The likely error of the time of the readings at its end, in seconds,
-    pub(super) uncertain: f64,
+    pub(super) uncertain: f32,
     /// and frames by which `lost` may be wrong beyond that, as the rate changed.
-    pub(super) ramp: f64,
+    pub(super) ramp: f32,
     /// Bytes that were sent.
-    pub(super) bytes: f64,
+    pub(super) bytes: f32,
     /// Bytes that were received, none where they are not counted.
-    pub(super) bytes_received: f64,
+    pub(super) bytes_received: f32,
 }
 
 impl Step {
@@ -103,7 +103,7 @@ impl Comparison {
             restarts,
         };
         let step = old.map(|old| {
-            let slack = sent.slack.as_secs_f64().hypot(received.slack.as_secs_f64());
+            let slack = sent.slack().as_secs_f64().hypot(received.slack().as_secs_f64());
             let uncertain = slack + delay.abs_diff(old.delay).as_secs_f64();
             let apart = sent.at.max(received.at - delay).since(at);
             new.since(&old, uncertain, apart)
@@ -129,10 +129,10 @@ impl Point {
             frames,
             lost: missing - dropped,
             damaged: self.damaged.saturating_sub(old.damaged),
-            uncertain,
-            ramp: apart.as_secs_f64() * (rate - old.rate).abs(),
-            bytes: self.bytes - old.bytes,
-            bytes_received: self.bytes_received - old.bytes_received,
+            uncertain: uncertain as f32,
+            ramp: (apart.as_secs_f64() * (rate - old.rate).abs()) as f32,
+            bytes: (self.bytes - old.bytes) as f32,
+            bytes_received: (self.bytes_received - old.bytes_received) as f32,
         }
     }
 }

@@ -9,11 +9,11 @@ use crate::port_counters::PortCounters;
 
 /// Readings closer together give no rate.
 const MIN_COUNTER_INTERVAL: Duration = Duration::from_millis(100);
-/// Packet readings that are kept,
-const MIN_HISTORY: usize = 16;
+/// Packet readings that are kept: enough for the loss over three intervals,
+const MIN_HISTORY: usize = 6;
 /// and up to this many of the latest time, as counters may be read more often for a while.
 const MAX_HISTORY: usize = 96;
-const HISTORY_TIME: Duration = Duration::from_secs(16);
+const HISTORY_TIME: Duration = Duration::from_secs(15);
 
 /// Totals of a port since its first reading. Restarted counters do not reset them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,37 +40,76 @@ pub(super) struct Count {
     pub(super) packets: u64,
 }
 
-/// The latest packet counts.
+/// The latest counts of packets sent and received. There is one of each port, so it is small.
 #[derive(Debug, Default)]
-pub(super) struct History(VecDeque<Count>);
+struct History(VecDeque<Counts>);
+
+/// Packets sent and received until a time.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    at: Time,
+    sent: Counter,
+    received: Counter,
+}
+
+/// One direction of a port's latest packet counts.
+#[derive(Clone, Copy)]
+pub(super) struct Direction<'a> {
+    counts: &'a VecDeque<Counts>,
+    of: fn(&Counts) -> Counter,
+}
+
+/// A counter in eight bytes: all ones where the switch has none, as in OpenFlow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counter(u64);
+
+/// What is kept of the counters of a port.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Time,
+    counting: Duration,
+    bytes_out: Counter,
+    packets_out: Counter,
+    packets_in: Counter,
+    dropped_in: Counter,
+    dropped_out: Counter,
+    errors: Counter,
+}
 
 /// The counters of one port.
 #[derive(Debug, Default)]
 pub(super) struct PortMeter {
-    last: Option<(Time, PortCounters)>,
+    last: Option<Reading>,
     load: Option<LoadReading>,
     totals: Totals,
-    /// Packets sent, and packets received.
-    pub(super) sent: History,
-    pub(super) received: History,
+    history: History,
 }
 
 impl PortMeter {
     /// Records the counters that the switch read at `at`.
     pub(super) fn note(&mut self, at: Time, new: &PortCounters, smoothing: Duration) {
+        let new = Reading::new(at, new);
         match self.last {
-            Some((then, old)) if is_continued(&old, new) => {
-                let (before, now) = (Reading { at: then, counters: &old }, Reading { at, counters: new });
-                let Some(elapsed) = elapsed(before, now) else { return };
-                self.take_load(before, now, elapsed, smoothing);
-                self.totals.add(&old, new);
+            Some(old) if new.continues(&old) => {
+                let Some(elapsed) = elapsed(&old, &new) else { return };
+                self.take_load(&old, &new, elapsed, smoothing);
+                self.totals.add(&old, &new);
             }
             // After a restart of the switch or port, new packets cannot be separated from old ones.
-            _ => (self.sent, self.received) = (History::default(), History::default()),
+            _ => self.history = History::default(),
         }
-        self.last = Some((at, *new));
-        self.sent.push(at, new.packets_out);
-        self.received.push(at, new.packets_in);
+        self.last = Some(new);
+        self.history.push(Counts { at, sent: new.packets_out, received: new.packets_in });
+    }
+
+    /// The latest counts of packets that the port has sent.
+    pub(super) const fn sent(&self) -> Direction<'_> {
+        Direction { counts: &self.history.0, of: |counts| counts.sent }
+    }
+
+    /// The latest counts of packets that the port has received.
+    pub(super) const fn received(&self) -> Direction<'_> {
+        Direction { counts: &self.history.0, of: |counts| counts.received }
     }
 
     pub(super) const fn load(&self) -> Option<LoadReading> {
@@ -81,9 +120,8 @@ impl PortMeter {
         &self.totals
     }
 
-    fn take_load(&mut self, old: Reading<'_>, new: Reading<'_>, elapsed: Duration, smoothing: Duration) {
-        let bytes = [old, new].map(|reading| reading.counters.bytes_out);
-        let [Some(before), Some(after)] = bytes else { return };
+    fn take_load(&mut self, old: &Reading, new: &Reading, elapsed: Duration, smoothing: Duration) {
+        let (Some(before), Some(after)) = (old.bytes_out.get(), new.bytes_out.get()) else { return };
         let rate = after.saturating_sub(before) as f64 * 8.0 / elapsed.as_secs_f64();
         let known = self.load.map_or(rate, |reading| reading.load.as_f64());
         // The step of a first-order low-pass filter sampled after `elapsed`.
@@ -93,17 +131,46 @@ impl PortMeter {
     }
 }
 
-/// The counters of a port at one moment.
-#[derive(Clone, Copy)]
-struct Reading<'a> {
-    at: Time,
-    counters: &'a PortCounters,
+impl Counter {
+    fn get(self) -> Option<u64> {
+        (self.0 != u64::MAX).then_some(self.0)
+    }
+}
+
+impl From<Option<u64>> for Counter {
+    fn from(counter: Option<u64>) -> Self {
+        Self(counter.unwrap_or(u64::MAX))
+    }
+}
+
+impl Reading {
+    fn new(at: Time, counters: &PortCounters) -> Self {
+        Self {
+            at,
+            counting: counters.counting,
+            bytes_out: counters.bytes_out.into(),
+            packets_out: counters.packets_out.into(),
+            packets_in: counters.packets_in.into(),
+            dropped_in: counters.dropped_in.into(),
+            dropped_out: counters.dropped_out.into(),
+            errors: counters.errors.into(),
+        }
+    }
+
+    /// Whether the counters have not restarted or wrapped since: those go backwards.
+    fn continues(&self, old: &Self) -> bool {
+        let grows = |counter: fn(&Self) -> Counter| counter(old).get() <= counter(self).get();
+        old.counting <= self.counting
+            && grows(|counters| counters.bytes_out)
+            && grows(|counters| counters.packets_out)
+            && grows(|counters| counters.packets_in)
+    }
 }
 
 impl Totals {
-    fn add(&mut self, old: &PortCounters, new: &PortCounters) {
-        let grow = |total: &mut u64, counter: fn(&PortCounters) -> Option<u64>| {
-            let grown = counter(new).zip(counter(old)).map(|(new, old)| new.saturating_sub(old));
+    fn add(&mut self, old: &Reading, new: &Reading) {
+        let grow = |total: &mut u64, counter: fn(&Reading) -> Counter| {
+            let grown = counter(new).get().zip(counter(old).get()).map(|(new, old)| new.saturating_sub(old));
             *total = total.saturating_add(grown.unwrap_or_default());
         };
         grow(&mut self.bytes_out, |counters| counters.bytes_out);
@@ -115,24 +182,30 @@ impl Totals {
 }
 
 impl History {
-    fn push(&mut self, at: Time, packets: Option<u64>) {
-        let Some(packets) = packets else { return };
-        let is_old = |count: &Count| at.since(count.at) > HISTORY_TIME;
+    fn push(&mut self, counts: Counts) {
+        let is_old = |old: &Counts| counts.at.since(old.at) > HISTORY_TIME;
         while self.0.len() >= MAX_HISTORY || self.0.len() >= MIN_HISTORY && self.0.front().is_some_and(is_old)
         {
             self.0.pop_front();
         }
-        self.0.push_back(Count { at, packets });
+        self.0.push_back(counts);
+    }
+}
+
+impl Direction<'_> {
+    /// The packets between the first and the last count.
+    pub(super) fn packets(self) -> u64 {
+        self.span().map_or(0, |(first, last)| last.packets.saturating_sub(first.packets))
     }
 
     /// The first and the last count.
-    pub(super) fn span(&self) -> Option<(Count, Count)> {
-        Some((*self.0.front()?, *self.0.back()?))
+    pub(super) fn span(self) -> Option<(Count, Count)> {
+        Some((self.count(0)?, self.count(self.counts.len().checked_sub(1)?)?))
     }
 
     /// The packets between the first count and a time in the span, interpolated linearly.
-    pub(super) fn since_first(&self, at: Time) -> Option<f64> {
-        let (first, (before, after)) = (self.0.front()?, self.around(at)?);
+    pub(super) fn since_first(self, at: Time) -> Option<f64> {
+        let (first, (before, after)) = (self.count(0)?, self.around(at)?);
         let grown = |count: Count| count.packets.saturating_sub(first.packets) as f64;
         let span = after.at.since(before.at).as_secs_f64();
         let part = if span > 0.0 { at.since(before.at).as_secs_f64() / span } else { 0.0 };
@@ -140,33 +213,29 @@ impl History {
     }
 
     /// Packets a second between the counts around this time.
-    pub(super) fn rate_at(&self, at: Time) -> Option<f64> {
+    pub(super) fn rate_at(self, at: Time) -> Option<f64> {
         let (before, after) = self.around(at)?;
         let span = after.at.since(before.at).as_secs_f64();
         (span > 0.0).then(|| after.packets.saturating_sub(before.packets) as f64 / span)
     }
 
     /// The last count before a time, and the first one after it.
-    fn around(&self, at: Time) -> Option<(Count, Count)> {
-        let after = self.0.iter().position(|count| count.at >= at)?;
-        Some((*self.0.get(after.saturating_sub(1))?, *self.0.get(after)?))
+    fn around(self, at: Time) -> Option<(Count, Count)> {
+        let after = self.counts.iter().position(|counts| counts.at >= at)?;
+        Some((self.count(after.saturating_sub(1))?, self.count(after)?))
     }
-}
 
-/// Whether the counters have not restarted or wrapped: those go backwards.
-fn is_continued(old: &PortCounters, new: &PortCounters) -> bool {
-    let grows = |counter: fn(&PortCounters) -> Option<u64>| counter(old) <= counter(new);
-    old.counting <= new.counting
-        && grows(|counters| counters.bytes_out)
-        && grows(|counters| counters.packets_out)
-        && grows(|counters| counters.packets_in)
+    fn count(self, index: usize) -> Option<Count> {
+        let counts = self.counts.get(index)?;
+        Some(Count { at: counts.at, packets: (self.of)(counts).get()? })
+    }
 }
 
 /// The time between two readings by the switch's clock, which excludes delays of replies. If that differs too
 /// much from the controller's clock, the time by the latter.
-fn elapsed(old: Reading<'_>, new: Reading<'_>) -> Option<Duration> {
+fn elapsed(old: &Reading, new: &Reading) -> Option<Duration> {
     let ours = new.at.since(old.at);
-    let theirs = new.counters.counting.saturating_sub(old.counters.counting);
+    let theirs = new.counting.saturating_sub(old.counting);
     let agree = theirs >= ours / 2 && theirs <= ours * 2;
     Some(if agree { theirs } else { ours }).filter(|elapsed| *elapsed >= MIN_COUNTER_INTERVAL)
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::counts::History;
+use super::counts::Direction;
 
 /// The fewest packets for a meaningful loss ratio.
-const MIN_PACKETS: f64 = 100.0;
+pub(super) const MIN_PACKETS: f64 = 100.0;
 /// The shortest period: in less, the skew between the two switches' counter reads weighs too much.
 const MIN_LOSS_WINDOW: Duration = Duration::from_millis(1_500);
 
@@ -34,7 +34,12 @@ pub(super) struct Lag {
 /// Switches are read at different times, so counts are interpolated to the same time. When the rate changes,
 /// an error in time becomes an error in packets; that many are not counted as lost. `None` if too few packets
 /// were sent.
-pub(super) fn loss(sent: &History, received: &History, lag: Lag, window: Duration) -> Option<LossReading> {
+pub(super) fn loss(
+    sent: Direction<'_>,
+    received: Direction<'_>,
+    lag: Lag,
+    window: Duration,
+) -> Option<LossReading> {
     let ((first_sent, last_sent), (first_received, last_received)) = (sent.span()?, received.span()?);
     let end = last_sent.at.min(last_received.at - lag.delay);
     let start = (end - window).max(first_sent.at).max(first_received.at - lag.delay);
@@ -49,7 +54,7 @@ pub(super) fn loss(sent: &History, received: &History, lag: Lag, window: Duratio
 }
 
 /// The variation of the rate around the ends of a period, in packets a second.
-fn variation(sent: &History, ends: [Time; 2], slack: Duration) -> f64 {
+fn variation(sent: Direction<'_>, ends: [Time; 2], slack: Duration) -> f64 {
     let rates =
         ends.into_iter().flat_map(|end| [end - slack, end, end + slack]).filter_map(|at| sent.rate_at(at));
     let (least, most) =

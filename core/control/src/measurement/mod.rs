@@ -2,13 +2,14 @@
 //!
 //! Delays come from discovery frames, frames that switches return, and echoes. Load and loss come from port
 //! counters, which are read once a second. A missing measurement does not become zero: the last reading ages.
-//! [`publish`] decides when the graph is updated.
+//! [`review`] compares the counters of both ends, and [`publish`] decides when the graph is updated.
 
 mod capacity;
 mod counts;
 mod delay;
 mod loss;
 mod publish;
+mod review;
 mod window;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use crate::settings::Settings;
 use capacity::{CapacityReading, Trains};
 use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, OneWayDelay, RoundTrips};
-use loss::{Lag, LossReading, loss};
+use loss::LossReading;
 
 pub(crate) use delay::DelayReading;
 
@@ -40,9 +41,6 @@ const POLL_TIME_PER_LINK: Duration = Duration::from_micros(100);
 /// Frames out and back are sent at intervals of at least this for each switch.
 const FRAME_TIME_PER_SWITCH: Duration = Duration::from_millis(1);
 
-/// The time that a switch may take to read its counters.
-const TICK_SLACK: Duration = Duration::from_millis(10);
-
 /// The capacity of a link whose switches report no speed.
 const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
 
@@ -50,9 +48,12 @@ const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
     switches: BTreeMap<DatapathId, SwitchMeter>,
-    ports: BTreeMap<SwitchPort, PortMeter>,
-    links: BTreeMap<Link, LinkMeter>,
+    /// Boxed, as nodes of maps are half empty.
+    ports: BTreeMap<SwitchPort, Box<PortMeter>>,
+    links: BTreeMap<Link, Box<LinkMeter>>,
     polled_at: Option<Time>,
+    /// The revision of the topology that these meters are of.
+    revision: Option<u64>,
     trains: Trains,
 }
 
@@ -186,11 +187,7 @@ impl Measurement {
             return;
         }
         self.polled_at = Some(cx.now);
-        self.forget_what_is_gone(cx.topology);
-        for (link, _) in cx.topology.links() {
-            self.compare_ends(&link, cx.settings.measurement.loss_window.max(interval * 3));
-        }
-        self.publish(cx);
+        self.review(cx, cx.settings.measurement.loss_window.max(interval * 3));
         self.read_ports(cx);
     }
 
@@ -202,9 +199,7 @@ impl Measurement {
         if let Some(reading) = self.links.get(link).and_then(|meter| meter.capacity) {
             return reading.capacity;
         }
-        let ports = [link.src, link.dst].into_iter().filter_map(|at| topology.port(at));
-        let speeds = ports.map(|port| port.speed).filter(|speed| speed.0 > 0);
-        speeds.min().unwrap_or(UNKNOWN_SPEED)
+        port_speed(topology, link)
     }
 
     /// Begins with what another controller has measured of a link.
@@ -221,7 +216,7 @@ impl Measurement {
     /// The measurements of a link.
     pub(crate) fn of(&self, link: &Link) -> LinkReading {
         let meter = self.links.get(link);
-        let (src, dst) = (self.ports.get(&link.src), self.ports.get(&link.dst));
+        let [src, dst] = [link.src, link.dst].map(|at| self.ports.get(&at).map(Box::as_ref));
         let totals = |port: Option<&PortMeter>| port.map(PortMeter::totals).copied().unwrap_or_default();
         let (sent, received) = (totals(src), totals(dst));
         LinkReading {
@@ -243,30 +238,19 @@ impl Measurement {
 
     /// The load of a link; none while it is not known.
     pub(crate) fn load(&self, link: &Link) -> BitsPerSec {
-        let reading = self.ports.get(&link.src).and_then(PortMeter::load);
+        let reading = self.ports.get(&link.src).and_then(|port| port.load());
         reading.map(|reading| reading.load).unwrap_or_default()
     }
 
     /// Half a round trip of a frame; of an echo while no frame has returned.
     fn half_trip(&self, dpid: DatapathId) -> Option<OneWayDelay> {
-        let switch = self.switches.get(&dpid)?;
-        switch.frames.half().or_else(|| switch.echoes.half())
+        half_trip(&self.switches, dpid)
     }
 
     /// When a switch did what it has just reported.
     fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
         let echo = self.switches.get(&dpid).and_then(|switch| switch.echoes.half());
         now - echo.map(OneWayDelay::median).unwrap_or_default()
-    }
-
-    fn compare_ends(&mut self, link: &Link, window: Duration) {
-        let half_trips = [link.src, link.dst].into_iter().filter_map(|at| self.half_trip(at.dpid));
-        let half_trips: Duration = half_trips.map(OneWayDelay::median).sum();
-        let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
-        let meter = self.links.entry(*link).or_default();
-        let delay = meter.delay.reading().map(|reading| reading.current).unwrap_or_default();
-        let slack = half_trips + TICK_SLACK;
-        meter.loss = loss(&src.sent, &dst.received, Lag { delay, slack }, window).or(meter.loss);
     }
 
     /// Reads all switches at the same time, so that counts of both ends of a link are comparable.
@@ -293,10 +277,16 @@ impl Measurement {
             cx.out.send(at.dpid, Target::Controller, &frame);
         }
     }
+}
 
-    fn forget_what_is_gone(&mut self, topology: &Topology) {
-        self.switches.retain(|dpid, _| topology.switch(*dpid).is_some());
-        self.ports.retain(|at, _| topology.port(*at).is_some());
-        self.links.retain(|link, _| topology.link_at(link.src) == Some(*link));
-    }
+fn half_trip(switches: &BTreeMap<DatapathId, SwitchMeter>, dpid: DatapathId) -> Option<OneWayDelay> {
+    let switch = switches.get(&dpid)?;
+    switch.frames.half().or_else(|| switch.echoes.half())
+}
+
+/// The lower speed of both ports.
+fn port_speed(topology: &Topology, link: &Link) -> BitsPerSec {
+    let ports = [link.src, link.dst].into_iter().filter_map(|at| topology.port(at));
+    let speeds = ports.map(|port| port.speed).filter(|speed| speed.0 > 0);
+    speeds.min().unwrap_or(UNKNOWN_SPEED)
 }

@@ -3,43 +3,23 @@
 
 use std::time::Duration;
 
-use braid_topology::{Link, LinkState};
+use braid_topology::LinkState;
+use braid_types::Time;
 
-use super::{LinkReading, Measurement};
 use crate::context::Context;
 use crate::settings::MeasurementSettings;
 
-impl Measurement {
-    /// Writes changed readings into the topology, if they changed enough and the last update is old enough.
-    pub(super) fn publish(&mut self, cx: &mut Context<'_>) {
-        let links: Vec<_> = cx.topology.links().collect();
-        for (link, known) in links {
-            let capacity = self.link_capacity(cx.settings, cx.topology, &link);
-            let state = self.of(&link).state(LinkState { capacity, ..known });
-            let due = self.is_due(cx, &link) && is_news(&known, &state, &cx.settings.measurement);
-            if due || capacity != known.capacity {
-                cx.topology.set_link_state(link.src, state);
-                self.links.entry(link).or_default().published_at = Some(cx.now);
-            }
-        }
-    }
-
-    fn is_due(&self, cx: &Context<'_>, link: &Link) -> bool {
-        let published_at = self.links.get(link).and_then(|meter| meter.published_at);
-        published_at.is_none_or(|at| cx.now.since(at) >= cx.settings.measurement.publish_interval)
-    }
-}
-
-impl LinkReading {
-    /// The state of the link; `known` where nothing was measured.
-    fn state(&self, known: LinkState) -> LinkState {
-        LinkState {
-            capacity: known.capacity,
-            delay: self.delay.map(|reading| reading.base).or(known.delay),
-            load: self.load.map_or(known.load, |reading| reading.load),
-            degradation: known.degradation,
-        }
-    }
+/// Whether the state of a link is to be written into the topology: it changed enough, and the last update is old
+/// enough. A new capacity is published at once.
+pub(super) fn is_due(
+    cx: &Context<'_>,
+    published_at: Option<Time>,
+    known: &LinkState,
+    measured: &LinkState,
+) -> bool {
+    let settings = &cx.settings.measurement;
+    let is_old = published_at.is_none_or(|at| cx.now.since(at) >= settings.publish_interval);
+    measured.capacity != known.capacity || is_old && is_news(known, measured, settings)
 }
 
 fn is_news(known: &LinkState, measured: &LinkState, settings: &MeasurementSettings) -> bool {

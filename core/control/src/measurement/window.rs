@@ -10,15 +10,22 @@ const MAX_SAMPLES: usize = 64;
 
 /// The latest samples of a duration, each with its time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Window(VecDeque<(Time, Duration)>);
+pub(super) struct Window(VecDeque<Sample>);
+
+/// A duration of up to centuries, in nanoseconds, and when it was measured. There are many of each link.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    at: Time,
+    nanos: u64,
+}
 
 impl Window {
     /// Adds a sample and drops those before `oldest`.
     pub(super) fn push(&mut self, at: Time, sample: Duration, oldest: Time) {
-        self.0.push_back((at, sample));
-        while self.0.len() > MAX_SAMPLES || self.0.front().is_some_and(|(at, _)| *at < oldest) {
+        while self.0.len() >= MAX_SAMPLES || self.0.front().is_some_and(|sample| sample.at < oldest) {
             self.0.pop_front();
         }
+        self.0.push_back(Sample { at, nanos: u64::try_from(sample.as_nanos()).unwrap_or(u64::MAX) });
     }
 
     pub(super) fn len(&self) -> usize {
@@ -27,26 +34,32 @@ impl Window {
 
     /// The least sample.
     pub(super) fn least(&self) -> Option<Duration> {
-        self.0.iter().map(|(_, sample)| *sample).min()
+        self.0.iter().map(Sample::duration).min()
     }
 
     /// The least of the `count` latest samples.
     pub(super) fn least_of(&self, count: usize) -> Option<Duration> {
-        self.0.iter().rev().take(count).map(|(_, sample)| *sample).min()
+        self.0.iter().rev().take(count).map(Sample::duration).min()
     }
 
     /// The quantile for `share`, from 0 to 1.
     pub(super) fn quantile(&self, share: f64) -> Option<Duration> {
-        let mut samples: Vec<_> = self.0.iter().map(|(_, sample)| *sample).collect();
+        let mut samples: Vec<_> = self.0.iter().map(Sample::duration).collect();
         let place = ((samples.len() as f64 * share).ceil() as usize).max(1) - 1;
         (place < samples.len()).then(|| *samples.select_nth_unstable(place).1)
     }
 
     /// The median of the `count` latest samples; the lower middle one of an even number.
     pub(super) fn median(&self, count: usize) -> Option<Duration> {
-        let mut latest: Vec<_> = self.0.iter().rev().take(count).map(|(_, sample)| *sample).collect();
+        let mut latest: Vec<_> = self.0.iter().rev().take(count).map(Sample::duration).collect();
         let middle = latest.len().checked_sub(1)? / 2;
         Some(*latest.select_nth_unstable(middle).1)
+    }
+}
+
+impl Sample {
+    const fn duration(&self) -> Duration {
+        Duration::from_nanos(self.nanos)
     }
 }
 

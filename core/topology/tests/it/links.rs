@@ -93,6 +93,27 @@ fn what_is_known_of_a_link_is_no_part_of_the_structure() {
 }
 
 #[test]
+fn the_revision_follows_switches_ports_and_links_and_not_what_is_known_of_links_and_hosts() {
+    let mut topology = joined();
+    let before = topology.revision();
+    topology.set_link_state(end(1, 1), LinkState::of_capacity(BitsPerSec(7))).unwrap();
+    topology.learn_host(mac(1), end(1, 2), None, Default::default()).unwrap();
+    assert_eq!(topology.revision(), before);
+    let changes: [fn(&mut Topology); 5] = [
+        |topology| _ = topology.set_port(DatapathId(1), port(2, false)),
+        |topology| _ = topology.remove_port(end(1, 2)),
+        |topology| _ = topology.remove_link(end(1, 1)),
+        |topology| _ = topology.add_switch(DatapathId(9), []),
+        |topology| _ = topology.remove_switch(DatapathId(9)),
+    ];
+    for change in changes {
+        let before = topology.revision();
+        change(&mut topology);
+        assert!(topology.revision() > before);
+    }
+}
+
+#[test]
 fn links_need_two_different_known_ports_that_are_up() {
     let mut topology = unconnected(2, 1);
     topology.set_port(DatapathId(2), port(2, false)).unwrap();

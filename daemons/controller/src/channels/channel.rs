@@ -320,6 +320,7 @@ impl Channel {
     pub(super) fn handle_timeout(&mut self, now: Time, stalled: Duration) -> Result<(), ChannelError> {
         let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
         self.session.note_stall(now, stall);
+        self.outbox.trim(&mut self.pending);
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }
 

@@ -10,8 +10,10 @@ use tokio::sync::Notify;
 
 /// Bytes that may wait for a switch; beyond them it is disconnected.
 const MAX_UNSENT: usize = 64 << 20;
-/// Capacity that an empty buffer keeps.
+/// Capacity that an empty buffer keeps after a burst,
 const RETAINED_CAPACITY: usize = 32 << 10;
+/// and that it keeps while little is sent.
+const IDLE_CAPACITY: usize = 1 << 10;
 
 /// The index of an open channel.
 pub(crate) type Slot = usize;
@@ -20,6 +22,8 @@ pub(crate) type Slot = usize;
 #[derive(Debug)]
 pub(crate) struct Outbox {
     bytes: RefCell<Vec<u8>>,
+    /// The most bytes that were taken at once, since the last [`trim`](Self::trim) and before it.
+    most: Cell<[usize; 2]>,
     /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
@@ -54,7 +58,8 @@ impl Outbox {
     pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
         let (bytes, requests) = (RefCell::default(), RefCell::default());
         let (closed, role_wish) = (Cell::default(), Cell::default());
-        Rc::new(Self { bytes, requests, closed, role_wish, slot, filled: filled.clone() })
+        let most = Cell::default();
+        Rc::new(Self { bytes, most, requests, closed, role_wish, slot, filled: filled.clone() })
     }
 
     /// Appends the messages that `write` encodes.
@@ -79,12 +84,26 @@ impl Outbox {
     /// Moves all bytes to the end of `pending`.
     pub(crate) fn drain_into(&self, pending: &mut Vec<u8>) {
         let mut bytes = self.bytes.borrow_mut();
+        let [most, before] = self.most.get();
+        self.most.set([most.max(bytes.len()), before]);
         if pending.is_empty() {
             // Memory of a burst is released.
             pending.shrink_to(RETAINED_CAPACITY);
             std::mem::swap(&mut *bytes, pending);
         } else {
             pending.append(&mut bytes);
+        }
+    }
+
+    /// Releases memory of both buffers that was needed neither since the last call nor between that and the one before.
+    pub(crate) fn trim(&self, pending: &mut Vec<u8>) {
+        let [most, before] = self.most.get();
+        self.most.set([0, most]);
+        let room = most.max(before).max(IDLE_CAPACITY);
+        for buffer in [pending, &mut *self.bytes.borrow_mut()] {
+            if buffer.capacity() / 2 > room {
+                buffer.shrink_to(room);
+            }
         }
     }
 
@@ -143,5 +162,30 @@ impl Filled {
     /// The serving task is awake.
     pub(crate) fn looked_at(&self) {
         self.awaited.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_a_burst_is_released_after_two_quiet_seconds_and_not_while_bursts_go_on() {
+        let (outbox, mut pending) = (Outbox::new(0, &Rc::default()), Vec::new());
+        let mut second = |bytes: usize| {
+            for _ in 0..2 {
+                outbox.append(|out| out.resize(bytes, 0));
+                outbox.drain_into(&mut pending);
+                pending.clear();
+            }
+            outbox.trim(&mut pending);
+            pending.capacity() + outbox.bytes.borrow().capacity()
+        };
+        let burst = 20 << 10;
+        assert!(
+            [second(burst), second(burst), second(100)].into_iter().all(|capacity| capacity >= 2 * burst)
+        );
+        assert!(second(100) <= 2 * IDLE_CAPACITY);
+        assert!(second(burst) >= 2 * burst);
     }
 }

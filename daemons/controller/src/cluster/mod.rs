@@ -19,7 +19,7 @@ mod store_url;
 mod task;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 
 use braid_cluster::{Identity, MemberId, RunId, TermStamp};
 use braid_types::Term;
@@ -33,6 +33,7 @@ use registry::{Record, Registry, RegistryError};
 pub use address::{AdvertisedAddress, AdvertisedAddressError};
 pub use etcd::{ApiTrust, StoreAccess, StoreAccessError, StoreCredentials};
 pub(crate) use handle::Handle;
+pub(crate) use peers::follow_certificates;
 pub use peers::{MemberTls, MemberTlsError};
 pub(crate) use policy::Loaded;
 pub(crate) use standing::{LeaderApi, SharedStanding};
@@ -136,6 +137,16 @@ impl Joined {
         self.registry.key
     }
 
+    /// By which certificates members know each other.
+    pub(crate) fn tls(&self) -> Option<MemberTls> {
+        self.registry.local.tls.clone()
+    }
+
+    /// The address on which other members connect.
+    pub(crate) fn ip(&self) -> Option<IpAddr> {
+        self.listener.local_addr().ok().map(|address| address.ip())
+    }
+
     /// Opens the socket for members, and takes the member's place in the store. `secret` is the key of discovery frames if
     /// there is none yet. While the store does not answer the member has no place, and stands by.
     pub(crate) fn join(
@@ -203,10 +214,8 @@ mod tests {
         }
     }
 
-    const API: OwnApi = OwnApi {
-        address: SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8653),
-        has_tls: false,
-    };
+    const API: OwnApi =
+        OwnApi { address: SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8653), has_tls: false };
 
     #[test]
     fn an_api_is_reached_where_it_listens_or_by_the_members_name() {

@@ -165,14 +165,19 @@ impl Controller {
             testbed: self.testbed,
             notices,
             openflow_tls: self.openflow_tls.clone(),
-            cluster: self
-                .cluster
-                .as_ref()
-                .map(|_| ClusterApi { standing: standing.clone(), trust: self.api_trust }),
+            cluster: self.cluster.as_ref().map(|joined| ClusterApi {
+                standing: standing.clone(),
+                trust: self.api_trust,
+                tls: joined.tls(),
+            }),
         };
         let questions = http.start(tasks)?;
         let cluster = self.cluster.map(|joined| {
             engine.borrow_mut().switches_mut().stand_by(joined.stamp());
+            if let Some((tls, own)) = joined.tls().zip(joined.ip()) {
+                let follow = cluster::follow_certificates(engine.clone(), tls, own);
+                tasks.spawn("cluster-certificates", follow);
+            }
             let (handle, member) = cluster::member(engine.clone(), joined, standing);
             tasks.spawn("cluster", member);
             handle

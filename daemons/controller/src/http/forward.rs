@@ -46,7 +46,7 @@ pub(super) struct Forwarder {
 }
 
 impl Forwarder {
-    pub(super) fn new(ClusterApi { standing, trust }: ClusterApi) -> Self {
+    pub(super) fn new(ClusterApi { standing, trust, .. }: ClusterApi) -> Self {
         // A proxy for the web does not lead to the leader.
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).proxy(None);
         let config = config.timeout_connect(Some(CONNECT_TIMEOUT)).timeout_global(Some(ANSWER_TIMEOUT));

@@ -14,10 +14,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use super::metric_families::{MetricFamily, with_values};
 use super::replica::Table;
 
-/// Links beyond these, by sending port, have no metrics of their own.
-const MAX_LINKS: usize = 8_192;
-
-/// What is known of the links at one moment.
+/// What is known of the first links at one moment. Others have no metrics of their own.
 #[derive(Debug)]
 pub(super) struct Links {
     now: Time,
@@ -63,7 +60,7 @@ pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
 
 impl Links {
     pub(super) fn take(links: &Table<LinkView>) -> Self {
-        let known = links.items().take(MAX_LINKS).map(|link| link.value.clone());
+        let known = links.items().map(|link| link.value.clone());
         Self { now: links.now, links: known.map(|link| (labels(&link), link)).collect() }
     }
 

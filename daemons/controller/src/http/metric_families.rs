@@ -66,7 +66,7 @@ impl MetricFamily {
             .chain(switch_metrics::families())
             .chain(link_metrics::families())
             .chain(edge_metrics::families())
-            .chain(iter::once(certificate_metrics::family()));
+            .chain(certificate_metrics::families());
         let own = own.map(|it| Self { name: format!("{}_{}", metrics::PREFIX, it.name), ..it });
         process_metrics::families().chain(own).collect()
     }

@@ -22,8 +22,25 @@ use super::process_metrics::{Build, Process};
 use super::replica::{Replica, Tables};
 use super::switch_metrics::Switches;
 use super::{Question, Questions, ask};
+use crate::cluster::MemberTls;
 use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
+
+/// Who has certificates that end.
+#[derive(Clone, Debug)]
+pub(super) struct CertificateHolders {
+    pub(super) openflow: Option<OpenFlowTls>,
+    pub(super) cluster: Option<MemberTls>,
+}
+
+impl CertificateHolders {
+    fn certificates(&self) -> Certificates {
+        Certificates {
+            openflow: self.openflow.iter().flat_map(OpenFlowTls::expiries).collect(),
+            cluster: self.cluster.iter().flat_map(MemberTls::expiries).collect(),
+        }
+    }
+}
 
 /// The totals at one moment.
 #[derive(Debug)]
@@ -82,7 +99,7 @@ pub(super) fn families() -> impl Iterator<Item = MetricFamily> {
 }
 
 const TOTALS: Lists = Lists::of(&[List::Totals]);
-const LISTS: Lists = Lists::of(&[List::Switches, List::Links, List::Edges, List::Totals]);
+const LISTS: Lists = Lists::of(&[List::Switches, List::FirstLinks, List::Edges, List::Totals]);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Metrics in the OpenMetrics format.
@@ -91,7 +108,7 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     responses((status = 200, body = String, content_type = "application/openmetrics-text"))
 )]
 pub(super) async fn metrics(
-    State((replica, tls, questions)): State<(Replica, Option<OpenFlowTls>, Questions)>,
+    State((replica, holders, questions)): State<(Replica, CertificateHolders, Questions)>,
     part: Result<Query<MetricsParameters>, QueryRejection>,
 ) -> Result<Response, Response> {
     let Query(MetricsParameters { totals }) = part.map_err(|why| Problem::from(why).into_response())?;
@@ -99,7 +116,7 @@ pub(super) async fn metrics(
     let refreshed = replica.refresh(if only_totals { TOTALS } else { LISTS }).await;
     refreshed.map_err(IntoResponse::into_response)?;
     let cluster = ClusterMetrics(ask(&questions, Question::Cluster).await?.cluster);
-    let certificates = Certificates(tls.iter().flat_map(OpenFlowTls::expiries).collect());
+    let certificates = holders.certificates();
     let body = replica.read(|tables| encode(tables, (certificates, cluster), only_totals));
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())
 }
@@ -116,7 +133,7 @@ fn encode(
     registry.register_collector(Box::new(Build));
     if !only_totals {
         registry.register_collector(Box::new(Switches::take(tables)));
-        registry.register_collector(Box::new(Links::take(&tables.links)));
+        registry.register_collector(Box::new(Links::take(&tables.first_links)));
         registry.register_collector(Box::new(Edges::take(&tables.edges)));
         registry.register_collector(Box::new(certificates));
     }

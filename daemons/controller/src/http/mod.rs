@@ -61,7 +61,7 @@ use utoipa_axum::routes;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::cluster::{ApiTrust, Loaded, SharedStanding};
+use crate::cluster::{ApiTrust, Loaded, MemberTls, SharedStanding};
 use crate::notices::NoticeReceiver;
 use crate::openflow_tls::OpenFlowTls;
 use crate::tasks::Tasks;
@@ -129,7 +129,7 @@ struct ApiState {
     live: Live,
     agents: Agents,
     testbed: Option<Arc<dyn Testbed>>,
-    openflow_tls: Option<OpenFlowTls>,
+    certificates: metrics::CertificateHolders,
 }
 
 /// What clients are served with.
@@ -149,6 +149,8 @@ pub(crate) struct ClusterApi {
     pub(crate) standing: SharedStanding,
     /// By whose certificates the leader's API is known.
     pub(crate) trust: Option<ApiTrust>,
+    /// By which certificates members know each other.
+    pub(crate) tls: Option<MemberTls>,
 }
 
 impl Service {
@@ -162,7 +164,9 @@ impl Service {
         let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
         let (replica, renewal) = Replica::new(copies);
         let live = Live::new(clock::generation());
-        let state = ApiState { questions, replica, live, agents, testbed, openflow_tls };
+        let cluster_tls = cluster.as_ref().and_then(|cluster| cluster.tls.clone());
+        let certificates = metrics::CertificateHolders { openflow: openflow_tls, cluster: cluster_tls };
+        let state = ApiState { questions, replica, live, agents, testbed, certificates };
         let forwarder = cluster.map(Forwarder::new);
         tasks.spawn_thread("http", move || {
             give_way();
@@ -225,13 +229,13 @@ async fn end_of(task: impl Future<Output = ()>) -> io::Result<()> {
 
 /// Every route of the API, each described where it is handled.
 fn api(state: ApiState) -> OpenApiRouter {
-    let ApiState { questions, replica, live, agents, testbed, openflow_tls } = state;
+    let ApiState { questions, replica, live, agents, testbed, certificates } = state;
     OpenApiRouter::new()
         .merge(lists::routes(&replica))
         .merge(policy::routes(&questions, &replica))
         .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state((
             replica.clone(),
-            openflow_tls,
+            certificates,
             questions.clone(),
         )))
         .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
@@ -240,8 +244,8 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
+        .merge(live::routes(live, &replica))
         .merge(advice::routes(questions, agents, replica))
-        .merge(live::routes(live))
         .merge(testbed::routes(testbed))
 }
 

@@ -12,7 +12,7 @@ use braid_tls::{CredentialPaths, Credentials, CredentialsError, PeerCertificate}
 use braid_types::DatapathId;
 use tokio_rustls::rustls::{ClientConfig, Error, ServerConfig};
 
-pub(crate) use expiry::{Expiry, follow};
+pub(crate) use expiry::follow;
 pub(crate) use identities::ClaimError;
 pub use identities::{IdentityFileError, SwitchIdentities};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_api::SwitchRole;
-use braid_control::view::{EdgeView, SwitchView, TransferRecord};
+use braid_control::view::{EdgeView, LinkView, SwitchView, TransferRecord};
 use braid_control::{Counters, Sizes};
 use braid_steering::{Count, Policies, TransferId};
 use braid_types::Time;
@@ -30,6 +30,7 @@ pub(crate) struct StateCopy {
     /// The lists that the copy contains; the others are empty.
     pub(crate) lists: Lists,
     pub(crate) items: Items,
+    pub(crate) first_links: Vec<LinkView>,
     pub(crate) edges: Vec<EdgeView>,
     pub(crate) transfers: TransferChanges,
     pub(crate) policy: Arc<Policies>,

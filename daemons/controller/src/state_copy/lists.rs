@@ -8,6 +8,8 @@ macro_rules! define {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum List {
             $($list,)*
+            /// The first links by sending port, [`MAX_FIRST_LINKS`] at most.
+            FirstLinks,
             Edges,
             Transfers,
             /// The policy in force.
@@ -18,11 +20,14 @@ macro_rules! define {
 
         impl List {
             pub(crate) const ALL: &[Self] =
-                &[$(Self::$list,)* Self::Edges, Self::Transfers, Self::Policy, Self::Totals];
+                &[$(Self::$list,)* Self::FirstLinks, Self::Edges, Self::Transfers, Self::Policy, Self::Totals];
         }
     };
 }
 item_lists!(define);
+
+/// Links of which watchers, history and metrics are told: the list of all links is copied only for those who read it.
+pub(crate) const MAX_FIRST_LINKS: usize = 8_192;
 
 /// A set of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

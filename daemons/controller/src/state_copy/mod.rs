@@ -10,5 +10,5 @@ mod progress;
 
 pub(crate) use copy::{ConnectedSwitch, CopyRequest, StateCopy, Totals, TransferChanges};
 pub(crate) use items::{Copied, Items};
-pub(crate) use lists::{List, Lists};
+pub(crate) use lists::{List, Lists, MAX_FIRST_LINKS};
 pub(crate) use progress::CopyInProgress;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 use std::vec;
 
-use braid_control::view::EdgeList;
+use braid_control::view::{EdgeList, LinkView};
 use braid_steering::{Changed, TransferId};
 use tokio::sync::oneshot;
 
-use super::{CopyRequest, List, Lists, StateCopy, Totals};
+use super::{Copied, CopyRequest, List, Lists, MAX_FIRST_LINKS, StateCopy, Totals};
 use crate::engine::Engine;
 
 /// Groups and transfers in a piece, chosen for some microseconds of work.
@@ -70,6 +70,7 @@ impl CopyInProgress {
         }
         let (copy, brain) = (&mut self.copy, engine.brain());
         match list {
+            List::FirstLinks => copy_first_links(&mut copy.first_links, engine),
             List::Edges => {
                 let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS_PER_PIECE);
                 if is_all {
@@ -100,4 +101,13 @@ impl CopyInProgress {
         self.copy.transfers.changed.extend(records);
         self.transfers.len() == 0
     }
+}
+
+/// Appends one piece; whether it is the last.
+fn copy_first_links(links: &mut Vec<LinkView>, engine: &Engine) -> bool {
+    let before = links.len();
+    let piece = LinkView::PIECE.min(MAX_FIRST_LINKS - before);
+    let more: Vec<_> = LinkView::following(engine, links.last()).take(piece).collect();
+    links.extend(more);
+    links.len() - before < LinkView::PIECE
 }

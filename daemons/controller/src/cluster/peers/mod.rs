@@ -22,6 +22,7 @@ pub(super) use accept::accept;
 pub(super) use dial::{connect, follow, identify};
 pub(super) use lines::Lines;
 pub(super) use refusals::Refusals;
+pub(crate) use tls::follow_certificates;
 pub use tls::{MemberTls, MemberTlsError};
 
 /// The version of what members say to each other, and the oldest one that this member understands.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -12,7 +12,9 @@ use braid_tls::{CredentialPaths, Credentials, CredentialsError, PeerCertificate,
 use tracing::{info, warn};
 
 use super::lines::{Lines, prepare, shake_hands};
+use crate::certificate_expiry::{Expiry, INTERVAL, warn_of_ends};
 use crate::cluster::stamps::Stamps;
+use crate::engine;
 
 /// The certificate of a member, and the authority that signs those of all members of its cluster.
 ///
@@ -104,8 +106,33 @@ impl MemberTls {
         current.credentials.clone()
     }
 
+    /// The ends of the member's certificate and of the authority's.
+    pub(crate) fn expiries(&self) -> [Expiry; 2] {
+        let Credentials { own, authority, .. } = self.current();
+        let member = &self.0.member;
+        let whose = [format!("member {member}"), "the authority of the cluster".to_owned()];
+        let [first, second] = whose;
+        [("member", first, own), ("authority", second, authority)].map(|(holder, whose, certificate)| {
+            Expiry {
+                holder: holder.to_owned(),
+                whose,
+                certificate,
+                remedy: "issue a new one; it is read once the files have changed",
+                address: None,
+            }
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, Current> {
         self.0.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Raises alarms about certificates that end; `own` is the address that they name.
+pub(crate) async fn follow_certificates(engine: engine::Shared, tls: MemberTls, own: IpAddr) {
+    loop {
+        warn_of_ends(&engine, own, &tls.expiries());
+        tokio::time::sleep(INTERVAL).await;
     }
 }
 

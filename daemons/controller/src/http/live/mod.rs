@@ -2,6 +2,7 @@
 //!
 //! The thread that serves API clients prepares all of it. The engine sends notices without waiting. Its state is compared
 //! once a second, in the copy that lists are read from. The number of watchers makes no difference to the engine.
+//! While nobody watches, only what history and lost links need is copied; the first watcher waits for a whole copy.
 
 mod counts;
 mod edges;
@@ -18,8 +19,9 @@ mod watching;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
+use super::problem::Problem;
 use super::replica::{Replica, Tables};
 use crate::notices::NoticeReceiver;
 use crate::state_copy::{List, Lists};
@@ -33,8 +35,10 @@ use topic::Topic;
 const BEAT: Duration = Duration::from_millis(50);
 /// From one look at the state to the next.
 const SAMPLE: Duration = Duration::from_secs(1);
-/// What watchers see of it.
-const WATCHED: Lists = Lists::of(&[List::Switches, List::Links, List::Hosts, List::Edges, List::Transfers]);
+/// What history and lost links need of it,
+const KEPT: Lists = Lists::of(&[List::FirstLinks, List::Edges, List::Transfers]);
+/// and what watchers see.
+const WATCHED: Lists = KEPT.and(Lists::of(&[List::Switches, List::Hosts]));
 /// Beats after which silent connections are shown to be alive.
 const ALIVE: u64 = 200;
 /// Notices of a beat; more wait for the next.
@@ -89,11 +93,24 @@ impl Live {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             timer.tick().await;
-            if replica.refresh(WATCHED).await.is_err() {
+            let is_watched = self.inner().all.is_watched();
+            if replica.refresh(if is_watched { WATCHED } else { KEPT }).await.is_err() {
                 break;
             }
-            replica.read(|tables| self.inner().take(tables));
+            replica.read(|tables| self.inner().take(tables, is_watched));
         }
+    }
+
+    /// Brings the state that watchers see up to date, if nobody has watched so far.
+    async fn wake(&self, replica: &Replica) -> Result<(), Problem> {
+        if self.inner().all.is_watched() {
+            return Ok(());
+        }
+        replica.refresh(WATCHED).await?;
+        // Notices of what is in the copy arrive with the next beat: they say why links were lost.
+        sleep(BEAT).await;
+        replica.read(|tables| self.inner().tell(tables));
+        Ok(())
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -112,11 +129,23 @@ impl Inner {
         }
     }
 
-    fn take(&mut self, tables: &Tables) {
+    fn take(&mut self, tables: &Tables, is_watched: bool) {
         let sample = Sample::of(tables);
         self.history.record(sample.now, &sample.links, &sample.transfers, &sample.edges);
+        if is_watched {
+            self.tell(tables);
+        } else {
+            self.state.note(tables);
+        }
+    }
+
+    fn tell(&mut self, tables: &Tables) {
+        self.state.note(tables);
         // Told even if nothing has changed: what is shown is as old as the last message.
         let delta = self.state.update(tables);
         self.all.send(&[("delta", delta)]);
     }
 }
+
+#[cfg(test)]
+mod tests;

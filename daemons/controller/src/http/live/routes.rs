@@ -17,6 +17,7 @@ use super::history::Span;
 use super::topic::{Resumed, encode};
 use super::watching::{Door, Watching};
 use crate::http::problem::{Asked, Problem};
+use crate::http::replica::Replica;
 
 /// Events that are listed unless more are asked for.
 const EVENTS: usize = 256;
@@ -24,11 +25,12 @@ const EVENTS: usize = 256;
 #[derive(Clone)]
 struct LiveState {
     live: Live,
+    replica: Replica,
     door: Door,
 }
 
 /// Streams, events and histories.
-pub(in crate::http) fn routes(live: Live) -> OpenApiRouter {
+pub(in crate::http) fn routes(live: Live, replica: &Replica) -> OpenApiRouter {
     OpenApiRouter::new()
         .routes(routes!(stream))
         .routes(routes!(events))
@@ -36,7 +38,7 @@ pub(in crate::http) fn routes(live: Live) -> OpenApiRouter {
         .routes(routes!(link_history))
         .routes(routes!(transfer_history))
         .routes(routes!(edge_history))
-        .with_state(LiveState { live, door: Door::default() })
+        .with_state(LiveState { live, replica: replica.clone(), door: Door::default() })
 }
 
 /// Server-sent events: a snapshot, then deltas and events, for as long as the client reads.
@@ -46,6 +48,7 @@ pub(in crate::http) fn routes(live: Live) -> OpenApiRouter {
 )]
 async fn stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Watching, Problem> {
     let place = state.door.admit()?;
+    state.live.wake(&state.replica).await?;
     let mut live = state.live.inner();
     let missed = match live.all.since(last_seen(&headers)) {
         Resumed::Missed(missed) => missed,
@@ -88,7 +91,7 @@ async fn events(
     let limit = limit.map_or(EVENTS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let live = state.live.inner();
     let events = live.events.last(limit, after.unwrap_or(0)).into_iter().cloned().collect();
-    let (last_event_id, now) = (live.told.last_id(), live.state.now());
+    let (last_event_id, now) = (live.told.last_id(), live.state.noted_at());
     Ok(Json(Events { schema: Schema, now, last_event_id, events }))
 }
 

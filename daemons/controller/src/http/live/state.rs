@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use super::lost::LostLinks;
 use super::table::Told;
-use crate::http::replica::Tables;
+use crate::http::replica::{Listed, Tables};
+use crate::state_copy::MAX_FIRST_LINKS;
 
 /// The greatest number of reported transfers; of more, the oldest are reported.
 const MAX_TRANSFERS: usize = 1_024;
 /// The greatest number of reported edges.
 const MAX_EDGES: usize = 1_024;
-/// The greatest number of reported links, and of reported hosts.
-const MAX_ITEMS: usize = 8_192;
+/// The greatest number of reported hosts.
+const MAX_HOSTS: usize = 8_192;
 
 /// The state at one moment, to be recorded.
 #[derive(Debug)]
@@ -27,8 +28,8 @@ pub(super) struct Sample<'a> {
 impl<'a> Sample<'a> {
     pub(super) fn of(tables: &'a Tables) -> Self {
         Self {
-            now: now(tables),
-            links: tables.links.items().take(MAX_ITEMS).map(|link| &link.value).collect(),
+            now: kept_at(tables),
+            links: tables.first_links.items().map(|link| &link.value).collect(),
             edges: tables.edges.items().take(MAX_EDGES).map(|edge| &edge.value).collect(),
             transfers: tables.transfers.items().take(MAX_TRANSFERS).map(|it| it.value.view()).collect(),
         }
@@ -40,17 +41,32 @@ impl<'a> Sample<'a> {
 pub(super) struct State {
     now: Time,
     told: [Told; 5],
+    /// The links when they were noted last, and when that was.
+    noted_at: Time,
+    links: Vec<LinkView>,
     pub(super) lost: LostLinks,
 }
 
 impl Default for State {
     fn default() -> Self {
         let told = ["switches", "links", "hosts", "edges", "transfers"].map(Told::new);
-        Self { now: Time::ZERO, told, lost: LostLinks::default() }
+        Self { now: Time::ZERO, told, noted_at: Time::ZERO, links: Vec::new(), lost: LostLinks::default() }
     }
 }
 
 impl State {
+    /// Notes which links were lost since the last call, whether or not anybody watches.
+    pub(super) fn note(&mut self, tables: &Tables) {
+        self.noted_at = kept_at(tables);
+        let links = &tables.first_links;
+        let is_cut = links.len() >= MAX_FIRST_LINKS;
+        let last = links.items().map(|link| link.value.src).next_back().filter(|_| is_cut);
+        let gone =
+            self.links.iter().filter(|link| !links.has(&link.src) && last.is_none_or(|last| link.src < last));
+        self.lost.update(self.noted_at, gone.map(|link| link.wire(&tables.naming)), |src| links.has(&src));
+        self.links = links.items().map(|link| link.value.clone()).collect();
+    }
+
     /// Updates the lists; returns the changes as JSON: new and changed items in `set`, the keys of ended ones in
     /// `removed`.
     pub(super) fn update(&mut self, tables: &Tables) -> String {
@@ -58,12 +74,11 @@ impl State {
         let [switches, links, hosts, edges, transfers] = &mut self.told;
         let changes = [
             switches.update(&tables.switches, usize::MAX, &tables.naming),
-            links.update(&tables.links, MAX_ITEMS, &tables.naming),
-            hosts.update(&tables.hosts, MAX_ITEMS, &tables.naming),
+            links.update(&tables.first_links, MAX_FIRST_LINKS, &tables.naming),
+            hosts.update(&tables.hosts, MAX_HOSTS, &tables.naming),
             edges.update(&tables.edges, MAX_EDGES, &tables.naming),
             transfers.update(&tables.transfers, MAX_TRANSFERS, &tables.naming),
         ];
-        self.lost.update(self.now, links.gone(), |src| tables.links.has(&src));
         self.object(changes.into_iter().flatten())
     }
 
@@ -76,9 +91,9 @@ impl State {
         self.object(self.told.iter().map(Told::list).chain(more))
     }
 
-    /// The time up to which everything was sent.
-    pub(super) const fn now(&self) -> Time {
-        self.now
+    /// What happened until then is noted.
+    pub(super) const fn noted_at(&self) -> Time {
+        self.noted_at
     }
 
     fn object(&self, members: impl Iterator<Item = String>) -> String {
@@ -90,7 +105,11 @@ impl State {
 
 /// What happened until then is in all that watchers see.
 fn now(tables: &Tables) -> Time {
-    let Tables { switches, links, hosts, edges, transfers, .. } = tables;
-    let times = [switches.now, links.now, hosts.now, edges.now, transfers.now];
-    times.into_iter().min().unwrap_or_default()
+    kept_at(tables).min(tables.switches.now).min(tables.hosts.now)
+}
+
+/// What happened until then is in all that is kept while nobody watches.
+fn kept_at(tables: &Tables) -> Time {
+    let Tables { first_links, edges, transfers, .. } = tables;
+    first_links.now.min(edges.now).min(transfers.now)
 }

@@ -11,13 +11,11 @@ use crate::http::replica::{Cursor, Listed, Naming, Table};
 pub(super) struct Told {
     name: &'static str,
     items: BTreeMap<String, Bytes>,
-    /// The items that ended with the last update.
-    gone: Vec<Bytes>,
 }
 
 impl Told {
     pub(super) const fn new(name: &'static str) -> Self {
-        Self { name, items: BTreeMap::new(), gone: Vec::new() }
+        Self { name, items: BTreeMap::new() }
     }
 
     /// Takes in the first items of the list as it is now; what has changed, as JSON, if anything has.
@@ -36,17 +34,11 @@ impl Told {
         let changed = self.items.iter().filter(|(key, item)| before.get(*key) != Some(item));
         let changed: Vec<_> = changed.map(|(_, item)| text(item)).collect();
         let removed: Vec<_> = before.keys().filter(|key| !self.items.contains_key(*key)).collect();
-        self.gone = removed.iter().filter_map(|key| before.get(*key).cloned()).collect();
         if changed.is_empty() && removed.is_empty() {
             return None;
         }
         let removed = serde_json::to_string(&removed).unwrap_or_default();
         Some(format!(r#""{}":{{"set":[{}],"removed":{removed}}}"#, self.name, changed.join(",")))
-    }
-
-    /// The items that ended with the last update, as JSON.
-    pub(super) fn gone(&self) -> &[Bytes] {
-        &self.gone
     }
 
     /// Whether an item is in the list.

@@ -1,7 +1,7 @@
 //! Numbered events for watchers, of which the last few thousand are kept.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_api::{Event, Level, Notice};
 use braid_control::{AlarmSource, Notice as Told};
@@ -20,8 +20,15 @@ const MAX_OF_SOURCE: usize = 512;
 #[derive(Debug, Default)]
 pub(super) struct Events {
     kept: VecDeque<(Origin, Event)>,
-    counts: BTreeMap<Origin, usize>,
-    of_kinds: BTreeMap<&'static str, usize>,
+    counts: Tally<Origin>,
+    of_kinds: Tally<&'static str>,
+}
+
+/// How many there are of each, and which is the most frequent. O(log n).
+#[derive(Debug)]
+struct Tally<K> {
+    counts: BTreeMap<K, usize>,
+    ranks: BTreeSet<(usize, K)>,
 }
 
 /// The kind of an event and what it is about.
@@ -50,22 +57,22 @@ impl Events {
     }
 
     fn keep(&mut self, origin: Origin, event: Event) {
-        *self.counts.entry(origin).or_default() += 1;
-        *self.of_kinds.entry(origin.0).or_default() += 1;
+        self.counts.increase(origin);
+        self.of_kinds.increase(origin.0);
         self.kept.push_back((origin, event));
         if self.kept.len() > MAX_EVENTS {
             let oldest = self.oldest_of_the_loudest();
             if let Some((origin, _)) = self.kept.remove(oldest) {
-                decrease(&mut self.counts, origin);
-                decrease(&mut self.of_kinds, origin.0);
+                self.counts.decrease(origin);
+                self.of_kinds.decrease(origin.0);
             }
         }
     }
 
     /// The place of the event that gives way to a new one.
     fn oldest_of_the_loudest(&self) -> usize {
-        let source = most(&self.counts).filter(|(_, count)| *count > MAX_OF_SOURCE);
-        let kind = most(&self.of_kinds).filter(|(_, count)| *count > MAX_OF_KIND);
+        let source = self.counts.most().filter(|(_, count)| *count > MAX_OF_SOURCE);
+        let kind = self.of_kinds.most().filter(|(_, count)| *count > MAX_OF_KIND);
         let place = match (source, kind) {
             (Some((source, _)), _) => self.kept.iter().position(|(origin, _)| *origin == source),
             (None, Some((kind, _))) => self.kept.iter().position(|(origin, _)| origin.0 == kind),
@@ -107,15 +114,33 @@ fn origin(notice: &Told) -> Origin {
     }
 }
 
-fn most<K: Copy + Ord>(counts: &BTreeMap<K, usize>) -> Option<(K, usize)> {
-    counts.iter().max_by_key(|(_, count)| **count).map(|(key, count)| (*key, *count))
+impl<K> Default for Tally<K> {
+    fn default() -> Self {
+        Self { counts: BTreeMap::new(), ranks: BTreeSet::new() }
+    }
 }
 
-fn decrease<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K) {
-    if let Entry::Occupied(mut count) = counts.entry(key) {
-        *count.get_mut() -= 1;
-        if *count.get() == 0 {
-            count.remove();
+impl<K: Copy + Ord> Tally<K> {
+    fn most(&self) -> Option<(K, usize)> {
+        self.ranks.last().map(|(count, key)| (*key, *count))
+    }
+
+    fn increase(&mut self, key: K) {
+        let count = self.counts.entry(key).or_default();
+        self.ranks.remove(&(*count, key));
+        *count += 1;
+        self.ranks.insert((*count, key));
+    }
+
+    fn decrease(&mut self, key: K) {
+        let Entry::Occupied(mut count) = self.counts.entry(key) else { return };
+        self.ranks.remove(&(*count.get(), key));
+        match count.get() - 1 {
+            0 => _ = count.remove(),
+            left => {
+                count.insert(left);
+                self.ranks.insert((left, key));
+            }
         }
     }
 }
@@ -182,7 +207,7 @@ mod tests {
         events.take(1, &[joined], 0);
         (2..=20_000).for_each(|number| _ = events.take(number, &[told(number)], 0));
         assert_eq!(events.last(usize::MAX, 0).first().map(|event| event.number), Some(1));
-        assert_eq!(events.counts.len(), MAX_EVENTS, "what gave way is forgotten");
+        assert_eq!(events.counts.counts.len(), MAX_EVENTS, "what gave way is forgotten");
     }
 
     #[test]

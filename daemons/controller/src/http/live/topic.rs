@@ -79,6 +79,11 @@ impl Topic {
         receiver
     }
 
+    /// Whether anybody watches.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watchers.iter().any(|watcher| !watcher.is_closed())
+    }
+
     /// What somebody who has seen the message `id` has missed.
     pub(super) fn since(&self, id: &str) -> Resumed {
         let number = id.split_once('-').and_then(|(run, number)| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use braid_types::{Time, following};
@@ -10,6 +11,8 @@ use tokio::time::Instant;
 use super::listed::{Cursor, name};
 use super::{Listed, Naming};
 
+/// A list that was not copied for so long is not being read.
+const MAX_UNREAD: Duration = Duration::from_secs(60);
 /// Bytes of a page after which no item follows.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -49,8 +52,15 @@ impl<T: Listed> Item<T> {
 }
 
 impl<T: Listed> Table<T> {
-    /// These are all items now.
+    /// These are all items now, by key.
     pub(super) fn replace(&mut self, now: Time, values: Vec<T>) {
+        self.note(now);
+        if self.has_exactly(&values) {
+            let items = self.items.values_mut().zip(values);
+            return items
+                .filter(|(item, value)| item.value != *value)
+                .for_each(|(item, value)| *item = Item::new(value));
+        }
         let mut before = std::mem::take(&mut self.items);
         let item = |value: T| {
             let key = value.key();
@@ -59,7 +69,6 @@ impl<T: Listed> Table<T> {
             (key, known.unwrap_or_else(|| Item::new(value)))
         };
         self.items = values.into_iter().map(item).collect();
-        self.note(now);
     }
 
     /// These items have changed, or are gone; if they are all, the others are gone, too.
@@ -74,6 +83,13 @@ impl<T: Listed> Table<T> {
             }
         }
         self.note(now);
+    }
+
+    /// Forgets the items of a list that nobody reads: it is copied anew for the next reader.
+    pub(super) fn release_unread(&mut self) {
+        if self.copied_at.is_some_and(|at| at.elapsed() > MAX_UNREAD) {
+            (self.items, self.copied_at) = (BTreeMap::new(), None);
+        }
     }
 
     /// Changes an item, if it is there; `change` says whether it has.
@@ -95,8 +111,13 @@ impl<T: Listed> Table<T> {
         self.items.contains_key(key)
     }
 
+    /// How many items there are.
+    pub(in crate::http) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     /// The items by key.
-    pub(in crate::http) fn items(&self) -> impl Iterator<Item = &Item<T>> {
+    pub(in crate::http) fn items(&self) -> impl DoubleEndedIterator<Item = &Item<T>> {
         self.items.values()
     }
 
@@ -129,6 +150,12 @@ impl<T: Listed> Table<T> {
         let next = serde_json::to_string(&next).unwrap_or_default();
         let (now, name) = (self.now.as_nanos(), name::<T>());
         format!(r#"{{"schema":"braid/v1","now":{now},"next_cursor":{next},"{name}":["#)
+    }
+
+    /// Whether the keys of these values are those of the list, in its order.
+    fn has_exactly(&self, values: &[T]) -> bool {
+        let keys = self.items.keys().zip(values);
+        self.items.len() == values.len() && keys.into_iter().all(|(key, value)| *key == value.key())
     }
 
     fn note(&mut self, now: Time) {

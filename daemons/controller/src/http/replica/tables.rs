@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use braid_control::view::{EdgeView, TransferRecord};
+use braid_control::view::{EdgeView, LinkView, TransferRecord};
 use braid_steering::Policies;
 use braid_types::Time;
 
@@ -17,6 +17,8 @@ macro_rules! define {
         #[derive(Debug, Default)]
         pub(in crate::http) struct Tables {
             $(pub(in crate::http) $name: Table<$item>,)*
+            /// The first links, which are renewed more often than all.
+            pub(in crate::http) first_links: Table<LinkView>,
             pub(in crate::http) edges: Table<EdgeView>,
             pub(in crate::http) transfers: Table<TransferRecord>,
             /// And when it was copied.
@@ -33,6 +35,10 @@ macro_rules! define {
                 $(if lists.has(List::$list) {
                     self.$name.replace(now, items.$name);
                 })*
+                self.release_unread();
+                if lists.has(List::FirstLinks) {
+                    self.first_links.replace(now, copy.first_links);
+                }
                 if lists.has(List::Edges) {
                     self.edges.replace(now, copy.edges);
                 }
@@ -54,6 +60,7 @@ macro_rules! define {
             /// Everything is encoded anew.
             fn rename(&mut self) {
                 $(self.$name.rename();)*
+                self.first_links.rename();
                 self.edges.rename();
                 self.transfers.rename();
             }
@@ -87,6 +94,12 @@ impl Tables {
         if self.naming.report(&seen) && self.naming.group(&self.hosts) {
             self.rename();
         }
+    }
+
+    /// The large lists take memory only while somebody reads them. Names need the hosts.
+    fn release_unread(&mut self) {
+        self.links.release_unread();
+        self.switches.release_unread();
     }
 
     fn take_transfers(&mut self, now: Time, changes: TransferChanges) {

@@ -1,12 +1,14 @@
 //! The replica: shared copies, rests between copies, bounded age, and an engine that has ended.
 
-use braid_control::view::HostView;
+use braid_api::SwitchRole;
+use braid_control::view::{HostView, SwitchView};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::state_copy::{Items, List, StateCopy};
+use crate::state_copy::{ConnectedSwitch, Items, List, StateCopy};
+use crate::switch_metadata::SwitchMetadata;
 
 const HOSTS: Lists = Lists::of(&[List::Hosts]);
 
@@ -106,6 +108,36 @@ fn those_who_read_on_wait_only_where_the_list_is_old() {
             replica.refresh_if_older::<HostView>(age).await.expect("a copy");
             assert_eq!(count(&replica), expected);
         }
+        engine.abort();
+    });
+}
+
+#[test]
+fn a_long_list_is_forgotten_while_nobody_reads_it_and_copied_for_the_next_reader() {
+    const SWITCHES: Lists = Lists::of(&[List::Switches]);
+    run(async {
+        let (replica, mut asked) = renewed();
+        let engine = tokio::spawn(async move {
+            while let Some(CopyRequest { lists, answer }) = asked.recv().await {
+                let switch = SwitchView { dpid: DatapathId(1), ports: Vec::new() };
+                let (role, address, metadata) = (SwitchRole::Master, None, SwitchMetadata::default());
+                let mut copy = StateCopy { lists, ..StateCopy::default() };
+                copy.items.switches.extend(lists.has(List::Switches).then_some(ConnectedSwitch {
+                    switch,
+                    role,
+                    address,
+                    metadata,
+                }));
+                answer.send(copy).expect("somebody waits");
+            }
+        });
+        let mut counts = Vec::new();
+        for (lists, pause) in [(SWITCHES, 59), (HOSTS, 2), (HOSTS, 0), (SWITCHES, 0)] {
+            replica.refresh(lists).await.expect("a copy");
+            counts.push(replica.read(|tables| tables.switches.len()));
+            tokio::time::sleep(Duration::from_secs(pause)).await;
+        }
+        assert_eq!(counts, [1, 1, 0, 1]);
         engine.abort();
     });
 }

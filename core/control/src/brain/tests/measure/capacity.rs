@@ -49,6 +49,18 @@ fn what_was_configured_counts_before_what_is_measured() {
 }
 
 #[test]
+fn the_speed_of_the_slower_port_is_the_capacity_also_after_it_has_changed() {
+    let mut network = pair(Settings::default());
+    let both = |network: &Latent| [network.link(1, 2), network.link(2, 1)].map(|link| link.capacity_bps);
+    assert_eq!(both(&network), [100_000_000; 2]);
+    for speed in [10_000_000, 50_000_000] {
+        network.set_speed(2, 1, speed);
+        network.run(LONG);
+        assert_eq!(both(&network), [speed; 2]);
+    }
+}
+
+#[test]
 fn frames_that_come_in_all_at_once_tell_nothing_but_that_it_was_tried() {
     let mut network = pair(Settings::default());
     let before = network.link(1, 2).capacity_bps;

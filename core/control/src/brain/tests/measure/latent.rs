@@ -200,6 +200,13 @@ impl Latent {
         self.rates.insert(super::port(a, b), (BitsPerSec(rate), self.now));
     }
 
+    /// A switch reports another speed of a port.
+    pub(super) fn set_speed(&mut self, a: u64, b: u64, speed: u64) {
+        let at = super::port(a, b);
+        let port = PortStatus { speed: BitsPerSec(speed), ..status(at) };
+        self.tell(&Event::PortUp { dpid: at.dpid, port });
+    }
+
     /// Requests a capacity measurement.
     pub(super) fn measure_capacity(&mut self, a: u64, b: u64) {
         self.tell(&Event::MeasureCapacity { src: super::port(a, b) });

@@ -158,3 +158,17 @@ fn a_certificate_without_the_members_name_is_an_error_that_says_so() {
     assert!(!format!("{:?}", authority.member("a", 1)).contains("PRIVATE"), "no key is shown");
     assert!(Path::new(&authority.issue("a", "a").key).exists());
 }
+
+#[test]
+fn a_member_says_when_its_certificates_end_also_after_they_were_renewed() {
+    let authority = Authority::new();
+    let paths = authority.issue("a", "a");
+    let tls = MemberTls::read(paths.clone(), "a").expect("valid files");
+    let [member, signer] = tls.expiries();
+    assert_eq!((member.whose.as_str(), signer.holder.as_str()), ("member a", "authority"));
+    assert_eq!(member.certificate.names, ["a"]);
+    // Another certificate in the same files.
+    authority.issue_with("a", "a", &["b"]);
+    let [renewed, _] = tls.expiries();
+    assert_eq!(renewed.certificate.names, ["b", "a"]);
+}
