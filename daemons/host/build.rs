@@ -15,10 +15,10 @@ fn main() {
 fn compile() {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let object = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("coupled.bpf.o");
-    // With debug information, since the loader reads the programs' types from it.
-    let arguments =
-        ["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Werror", "-c", "bpf/coupled.bpf.c"];
-    let status = Command::new(&clang).args(arguments).arg("-o").arg(&object).status();
+    // With debug information, since the loader reads the programs' types from it; without the folder of this machine.
+    let debug = ["-g", "-fdebug-compilation-dir=."];
+    let arguments = ["-target", "bpf", "-mcpu=v3", "-O2", "-Wall", "-Werror", "-c", "bpf/coupled.bpf.c"];
+    let status = Command::new(&clang).args(debug).args(arguments).arg("-o").arg(&object).status();
     let made =
         status.as_ref().is_ok_and(std::process::ExitStatus::success) && fs::exists(&object).unwrap_or(false);
     assert!(

@@ -11,6 +11,7 @@ written again, or two members led in one term.
 
 import argparse
 import json
+import math
 import os
 import random
 import signal
@@ -121,9 +122,10 @@ class Field:
                 print("written again:", switch, rule, file=sys.stderr)
 
     def pause(self, since, patience=30):
-        """Seconds from then until a connection that began later is open."""
-        wait_until("a connection opens", lambda: self.openings.first_after(since) is not None, patience)
-        return self.openings.first_after(since)
+        """Seconds from then until a connection that began later is open; infinite if none is for a while."""
+        while self.openings.first_after(since) is None and time.time() < since + patience:
+            time.sleep(0.1)
+        return self.openings.first_after(since) or math.inf
 
     def longest_pause(self, since, seconds):
         """The longest time without a connection that became open, of these seconds."""
@@ -136,7 +138,7 @@ class Field:
         since = time.time()
         action()
         took = self.pause(since)
-        print(f"{what}: a connection opened after {took * 1000:.0f} ms", file=sys.stderr)
+        print(f"{what}: a connection opened after {milliseconds(took)} ms", file=sys.stderr)
         return took
 
 
@@ -168,10 +170,15 @@ ATTACKS = {
 }
 
 
+def milliseconds(seconds):
+    """None for what did not happen."""
+    return round(seconds * 1000) if math.isfinite(seconds) else None
+
+
 def quantiles(seconds):
-    ordered = sorted(round(it * 1000) for it in seconds)
-    last = ordered[max(0, round(0.99 * len(ordered)) - 1)] if len(ordered) >= 100 else ordered[-1]
-    return {"n": len(ordered), "p50_ms": round(statistics.median(ordered)), "p99_ms": last, "max_ms": ordered[-1]}
+    """Without a 99th percentile: trials are fewer than a hundred."""
+    ordered = sorted(seconds)
+    return {"n": len(ordered), "p50_ms": milliseconds(statistics.median(ordered)), "max_ms": milliseconds(ordered[-1])}
 
 
 def partitions(field, arguments):
@@ -188,7 +195,7 @@ def partitions(field, arguments):
             of.heal()
             field.settle()
             field.count_rewritten(before)
-            told.append({"cut": what, "directions": directions, "first_ms": round(took * 1000), "longest_ms": round(longest * 1000)})
+            told.append({"cut": what, "directions": directions, "first_ms": milliseconds(took), "longest_ms": milliseconds(longest)})
     return told
 
 

@@ -14,6 +14,8 @@ import time
 
 PORT = 7000
 PATIENCE = 20
+# One after the other, so that none returns while rules of its last connection are there.
+PORTS = range(20_000, 60_000)
 # Closed by a reset, so that no port waits for late segments.
 RESET = struct.pack("ii", 1, 0)
 
@@ -33,8 +35,10 @@ async def connect(connection, address):
         raise OSError(error, "connect")
 
 
-async def opening(address):
+async def opening(address, port):
     connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    connection.bind(("", port))
     connection.setblocking(False)
     began, took, error = time.time(), None, None
     try:
@@ -52,7 +56,7 @@ async def main(address, rate, seconds):
     tasks, start, begun = set(), time.monotonic(), 0
     while not seconds or time.monotonic() - start < seconds:
         while begun < (time.monotonic() - start) * rate:
-            task = asyncio.create_task(opening(address))
+            task = asyncio.create_task(opening(address, PORTS[begun % len(PORTS)]))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
             begun += 1

@@ -145,8 +145,8 @@ def judge(braid, folder, publics, case):
         sites.until("the path is up", lambda: [it["mtu"] > 1380 for it in sites.paths(braid, configs[0])] == [True])
         results = [passes(address, 7000 + number) for number, address in enumerate(addresses)]
     words = ", ".join("equal" if it else "DIFFERENT" for it in results)
-    ends = " and ".join("with" if it else "without" for it in offload)
-    print(f"{kind}, tunnel over IPv{outer}, {ends} offload{'' if computes else ', no checksums'}: {words}")
+    ends = {(True, True): "both offload", (True, False): "the first offloads", (False, True): "the second offloads"}[offload]
+    print(f"{kind}, tunnel over IPv{outer}, {ends}{'' if computes else ', no checksums'}: {words}")
     return all(results)
 
 
