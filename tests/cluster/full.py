@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The whole table of docs/reliability.md for clusters: three controllers, three etcds, 20 bridges of Open vSwitch.
+"""The failures of docs/reliability.md, "Changes of leaders": three controllers, three etcds, 20 bridges of Open vSwitch.
 
     full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...] [--log FILE]
 
@@ -113,13 +113,13 @@ class Field:
     def rules(self):
         return {switch: self.lab.flows(switch) for switch in self.switches}
 
-    def count_rewritten(self, before):
+    def count_rewritten(self, what, before):
         """Rules that are there again, written later; those of connections that came and went since are others."""
         for switch, rules in self.rules().items():
             again = [rule for rule, at in rules.items() if rule in before[switch] and at > before[switch][rule] + 1]
             self.rewritten += len(again)
             for rule in again:
-                print("written again:", switch, rule, file=sys.stderr)
+                print(f"{what}: written again: {switch} {rule}", file=sys.stderr)
 
     def pause(self, since, patience=30):
         """Seconds from then until a connection that began later is open; infinite if none is for a while."""
@@ -159,7 +159,7 @@ def trials(field, arguments):
                 os.kill(leader.process.pid, signal.SIGCONT)
             field.settle()
             if before:
-                field.count_rewritten(before)
+                field.count_rewritten(what, before)
     return {what: quantiles(seconds) for what, seconds in times.items()}
 
 
@@ -194,7 +194,7 @@ def partitions(field, arguments):
             longest = field.longest_pause(time.time(), 10)
             of.heal()
             field.settle()
-            field.count_rewritten(before)
+            field.count_rewritten(what, before)
             told.append({"cut": what, "directions": directions, "first_ms": milliseconds(took), "longest_ms": milliseconds(longest)})
     return told
 
@@ -226,7 +226,7 @@ def stores(field, arguments):
         action()
         time.sleep(8)
         alarms = {alarm["kind"] for alarm in field.settle().ask("alarms")["alarms"]}
-        field.count_rewritten(before)
+        field.count_rewritten(what, before)
         lost = [began for began in field.openings.failed() if began > since]
         told[what] = {"connections_failed": len(lost), "alarm": "store_unreachable" in alarms}
     return told

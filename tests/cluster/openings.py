@@ -38,8 +38,12 @@ async def connect(connection, address):
 async def opening(address, port):
     connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    connection.bind(("", port))
     connection.setblocking(False)
+    try:
+        connection.bind(("", port))
+    except OSError:
+        # The kernel still has a connection of the last round there.
+        return connection.close()
     began, took, error = time.time(), None, None
     try:
         await asyncio.wait_for(connect(connection, address), PATIENCE)
