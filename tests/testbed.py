@@ -79,6 +79,8 @@ class Lab:
         return process.communicate(timeout=patience)[0]
 
     def end(self):
+        # A second Ctrl-C would leave the lab behind.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         for process in self.running:
             if process.poll() is None:
                 process.kill()

@@ -3,6 +3,7 @@
 Namespaces belong to processes that end with the check, so nothing is left of them.
 """
 
+import atexit
 import json
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ class Stores:
         self.lab = lab
         self.log = log
         self.folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
+        atexit.register(self.forget)
         self.running = []
 
     def start(self, new=True):
@@ -72,7 +74,7 @@ class Stores:
         now = "int(c('kv/range', {'key': 'AA=='})['header']['revision'])"
         self.lab.ovs("python3", "-c", f"{ask}; c('kv/compaction', {{'revision': {now}, 'physical': True}}); c('maintenance/defragment', {{}})")
 
-    def end(self):
+    def forget(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(f"{self.folder}-kept", ignore_errors=True)
 

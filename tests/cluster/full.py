@@ -248,14 +248,11 @@ def soak(field, arguments):
 
 def run(lab, log, arguments):
     field = Field(lab, log, arguments)
-    try:
-        parts = {"trials": trials, "partitions": partitions, "stores": stores, "soak": soak}
-        result = {part: parts[part](field, arguments) for part in arguments.only}
-        time.sleep(SETTLED)
-        probe = json.loads(lab.stop(field.probe).splitlines()[-1])
-        ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
-    finally:
-        field.stores.end()
+    parts = {"trials": trials, "partitions": partitions, "stores": stores, "soak": soak}
+    result = {part: parts[part](field, arguments) for part in arguments.only}
+    time.sleep(SETTLED)
+    probe = json.loads(lab.stop(field.probe).splitlines()[-1])
+    ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
     two_leaders = {term: sorted(names) for term, names in field.leaders.items() if len(names) > 1}
     took = sorted(took for _, took in field.openings.seen if took is not None)
     result |= {
