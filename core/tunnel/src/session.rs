@@ -6,7 +6,7 @@ use braid_types::Time;
 
 use crate::noise::Ciphers;
 use crate::replay::ReplayWindow;
-use crate::wire;
+use crate::wire::{self, Sealed};
 
 /// The dialling end begins a new session when the current one is this old.
 pub(crate) const REKEY_AFTER: Duration = Duration::from_secs(120);
@@ -45,10 +45,11 @@ impl Session {
         self.ciphers.seal(counter, content, sealed).then_some(bytes)
     }
 
-    /// The content of an authentic datagram that is new, in the memory of `content`.
-    pub(crate) fn open(&mut self, counter: u64, sealed: &[u8], mut content: Vec<u8>) -> Option<Opened> {
-        let is_authentic = self.window.is_new(counter) && self.ciphers.open(counter, sealed, &mut content);
-        is_authentic.then(|| Opened { content, is_newest: self.window.mark(counter) })
+    /// The content of an authentic datagram that is new, in the memory of `buffer`.
+    pub(crate) fn open(&mut self, sealed: Sealed<'_>, mut buffer: Vec<u8>) -> Option<Opened> {
+        let Sealed { counter, content, .. } = sealed;
+        let is_authentic = self.window.is_new(counter) && self.ciphers.open(counter, content, &mut buffer);
+        is_authentic.then(|| Opened { content: buffer, is_newest: self.window.mark(counter) })
     }
 
     pub(crate) fn is_usable(&self, now: Time) -> bool {

@@ -28,7 +28,15 @@ pub(crate) enum Datagram<'a> {
     Initiation(Initiation<'a>),
     Challenge { receiver: u32, cookie: [u8; COOKIE], mac: [u8; COOKIE] },
     Response { receiver: u32, sender: u32, noise: &'a [u8] },
-    Data { receiver: u32, counter: u64, sealed: &'a [u8] },
+    Data(Sealed<'a>),
+}
+
+/// A datagram with content, for the session that its receiver calls `receiver`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sealed<'a> {
+    pub(crate) receiver: u32,
+    pub(crate) counter: u64,
+    pub(crate) content: &'a [u8],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +66,7 @@ impl<'a> Datagram<'a> {
             }
             (4, DATA_OVERHEAD..) => {
                 let counter = u64::from_be_bytes(take(&mut rest)?);
-                Some(Self::Data { receiver: index, counter, sealed: rest })
+                Some(Self::Data(Sealed { receiver: index, counter, content: rest }))
             }
             _ => None,
         }

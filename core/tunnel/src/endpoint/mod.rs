@@ -18,7 +18,7 @@ use crate::keys::{PrivateKey, PublicKey};
 use crate::noise;
 use crate::path::{Due, Handshake, Path};
 use crate::session::Session;
-use crate::wire::{self, Datagram, Initiation, OFFER};
+use crate::wire::{self, Datagram, Initiation, OFFER, Sealed};
 use guard::{Guard, Verdict};
 use peers::Peers;
 pub use transmit::{PathStatus, Transmit};
@@ -116,9 +116,7 @@ impl Endpoint {
     /// Handles a datagram that arrived at `uplink`. Whatever it is, it costs little unless a peer has sent it.
     pub fn handle_datagram(&mut self, now: Time, uplink: u8, from: SocketAddr, bytes: &[u8]) {
         match Datagram::read(bytes) {
-            Some(Datagram::Data { receiver, counter, sealed }) => {
-                self.handle_data(now, (uplink, from), receiver, (counter, sealed));
-            }
+            Some(Datagram::Data(sealed)) => self.handle_data(now, (uplink, from), sealed),
             Some(Datagram::Initiation(initiation)) => {
                 self.handle_initiation(now, (uplink, from), &initiation);
             }
@@ -215,13 +213,13 @@ impl Endpoint {
         self.refused
     }
 
-    fn handle_data(&mut self, now: Time, (uplink, from): (u8, SocketAddr), name: u32, sealed: (u64, &[u8])) {
-        let Some(at) = self.peers.named(name) else {
+    fn handle_data(&mut self, now: Time, (uplink, from): (u8, SocketAddr), sealed: Sealed<'_>) {
+        let Some(at) = self.peers.named(sealed.receiver) else {
             self.refused.strange = self.refused.strange.saturating_add(1);
             return;
         };
         let Some(path) = self.peers.path_mut(at) else { return };
-        let Some(opened) = path.open(now, (name, sealed.0), sealed.1, self.buffers.take()) else {
+        let Some(opened) = path.open(now, sealed, self.buffers.take()) else {
             self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };

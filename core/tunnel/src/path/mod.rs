@@ -23,7 +23,7 @@ use braid_types::{Backoff, Time};
 use crate::cookie::COOKIE_LIFETIME;
 use crate::noise::Initiated;
 use crate::session::{Opened, REKEY_AFTER, Session};
-use crate::wire::{COOKIE, DATA_OVERHEAD};
+use crate::wire::{COOKIE, DATA_OVERHEAD, Sealed};
 use mtu::MtuSearch;
 
 /// A path over which nothing was received for this long is asked whether it is there; that also keeps translators' memory.
@@ -137,17 +137,12 @@ impl Path {
         self.last_sent = now;
     }
 
-    /// Opens a datagram for the session `local`; its sender may have a new address. The content takes the memory of `content`.
-    pub(crate) fn open(
-        &mut self,
-        now: Time,
-        (local, counter): (u32, u64),
-        sealed: &[u8],
-        content: Vec<u8>,
-    ) -> Option<Opened> {
+    /// Opens a datagram of one of its sessions; its sender may have a new address. The content takes the memory of `buffer`.
+    pub(crate) fn open(&mut self, now: Time, sealed: Sealed<'_>, buffer: Vec<u8>) -> Option<Opened> {
+        let local = sealed.receiver;
         let sessions = [&mut self.current, &mut self.next, &mut self.previous];
         let session = sessions.into_iter().flatten().find(|session| session.local == local)?;
-        let opened = session.is_usable(now).then(|| session.open(counter, sealed, content))??;
+        let opened = session.is_usable(now).then(|| session.open(sealed, buffer))??;
         if self.next.as_ref().is_some_and(|next| next.local == local) {
             self.previous = std::mem::replace(&mut self.current, self.next.take());
             self.begin(now);
