@@ -149,6 +149,20 @@ fn a_stream_that_moved_is_shown_with_both_paths_and_the_link_that_was_cut() {
 }
 
 #[test]
+fn a_transfer_far_behind_others_of_its_setting_is_shown_with_its_streams() {
+    let mut report = report(1.88e8);
+    let runs = |row: &Row| [Row { run: Some(1), ..row.clone() }, Row { run: Some(2), ..row.clone() }];
+    report.rows = report.rows.iter().flat_map(runs).collect();
+    assert!(!report.to_text().contains("far behind"), "{}", report.to_text());
+    let slow = report.rows.iter_mut().rfind(|row| !row.streams.is_empty()).unwrap();
+    slow.goodput_bps = 0.0;
+    slow.streams[0].bytes = 1_500_000;
+    let text = report.to_text();
+    let lines = "far behind: mptcp ams > gva, run 2, 0.0 Mbit/s: ";
+    assert!(text.contains(lines) && text.contains("\n  1.5 MB from 10.0.1.1:40000 ams1 gva1\n"), "{text}");
+}
+
+#[test]
 fn what_happened_to_controllers_is_shown_for_each_transfer() {
     let mut report = report(1.88e8);
     let of = |name: &str| Some(name.to_owned());

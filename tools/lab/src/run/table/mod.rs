@@ -1,6 +1,7 @@
 //! The report as text: a table, the delivery of copies, and a line for each expectation.
 
 mod handshakes;
+mod outliers;
 mod summary;
 
 use std::fmt::Write;
@@ -35,6 +36,9 @@ pub(super) fn render(report: &Report) -> String {
     let is_long = report.rows.len() > MAX_ROWS || compares_streams || repeats;
     let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
     let mut text = format!("{table}\n") + &events(report);
+    if is_long {
+        text += &outliers::of(&report.rows);
+    }
     for row in report.rows.iter().filter(|row| !row.leaders.is_empty()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "leaders of {}: {}", title(row), leaders(&row.leaders));
