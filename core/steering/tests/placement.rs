@@ -125,7 +125,12 @@ fn without_candidates_there_is_no_placement() {
 #[test]
 fn every_policy_has_a_row_in_the_documentation() {
     let docs = include_str!("../../../docs/policy.md");
+    let choice = docs.lines().find(|line| line.starts_with("| `placement` |")).unwrap_or_default();
     for policy in Policy::ALL {
+        assert!(
+            choice.contains(&format!("`{policy}`")),
+            "docs/policy.md lacks {policy} as a placement of rules"
+        );
         let row = format!("| `{policy}` |");
         assert!(docs.lines().any(|line| line.starts_with(&row)), "docs/policy.md lacks a row of {policy}");
     }
