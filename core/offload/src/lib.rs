@@ -5,7 +5,8 @@
 //!
 //! It knows TCP and UDP over IPv4 and IPv6. Whatever else passes as it is.
 //!
-//! ```use braid_offload::{GSO_TCPV4, Offload, Segments, Start};
+//! ```
+//! use braid_offload::{GSO_TCPV4, Offload, Segments, Start};
 //!
 //! // Headers of IPv4 and TCP, and 3,000 bytes that leave in packets of 1,460 at most.
 //! let mut packet = vec![0; 40 + 3_000];
