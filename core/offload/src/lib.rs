@@ -11,7 +11,15 @@
 //! // Headers of IPv4 and TCP, and 3,000 bytes that leave in packets of 1,460 at most.
 //! let mut packet = vec![0; 40 + 3_000];
 //! (packet[0], packet[9], packet[32]) = (0x45, 6, 0x50);
-//! let offload = Offload { gso_type: GSO_TCPV4, header_len: 40, gso_size: 1_460, ..Offload::default() };
+//! let offload = Offload {
+//!     needs_checksum: true,
+//!     gso_type: GSO_TCPV4,
+//!     header_len: 40,
+//!     gso_size: 1_460,
+//!     csum_start: 20,
+//!     csum_offset: 16,
+//!     ..Offload::default()
+//! };
 //! let mut segments = Segments::new(&packet, offload, Start::Ip).unwrap();
 //! let (mut segment, mut lengths) = (Vec::new(), Vec::new());
 //! while segments.write_next(&mut segment) {
