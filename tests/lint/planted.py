@@ -66,6 +66,13 @@ class Planted(unittest.TestCase):
         self.plant(f"{CONTROL}/fabric/mod.rs", "\nuse crate::brain::Brain;\n")
         self.is_found("A machine reports by events", f"{CONTROL}/fabric/mod.rs")
 
+    def test_a_machine_that_knows_one_above_it(self):
+        for planted in ("use crate::streams::Streams;", "use crate::{label::Label, streams::Streams};"):
+            with self.subTest(planted=planted):
+                self.plant(f"{CONTROL}/fabric/mod.rs", f"\n{planted}\n")
+                self.is_found("only machines below it", f"{CONTROL}/fabric/mod.rs")
+                self.doCleanups()
+
     def test_an_anonymous_tuple_as_an_argument_in_any_form(self):
         forms = {
             "pattern": "(from, to): (u64, u64)",
@@ -101,6 +108,10 @@ class Planted(unittest.TestCase):
         self.plant(f"{CONTROL}/placer.rs", f"\nimpl Placer {{\n{methods}}}\n")
         self.is_found("at most twelve methods", "Placer")
 
+    def test_a_method_that_the_face_of_its_machine_does_not_name(self):
+        self.plant(f"{CONTROL}/requests/assignments.rs", "\nimpl Requests {\n    pub(crate) fn handle_planted(&self) {}\n}\n")
+        self.is_found("names, in the doc of its type", "Requests::handle_planted")
+
     def test_a_method_of_the_switch_outside_its_files(self):
         self.plant("core/switch/src/groups/mod.rs", "\nimpl Switch {}\n")
         self.is_found("The switch is its machines", "core/switch/src/groups/mod.rs")
@@ -120,6 +131,13 @@ class Planted(unittest.TestCase):
     def test_a_file_that_does_not_say_what_is_in_it(self):
         self.plant(f"{CONTROL}/nameless.rs", "fn nothing() {}\n")
         self.is_found("begins with a //! line", f"{CONTROL}/nameless.rs")
+
+    def test_a_library_without_an_example(self):
+        library = self.copy / "io/tls/src/lib.rs"
+        before = library.read_text()
+        self.addCleanup(lambda: library.write_text(before))
+        library.write_text(before.replace("//! ```", "//! "))
+        self.is_found("begins with an example", "io/tls/src/lib.rs")
 
     def test_a_page_that_names_a_file_that_does_not_exist(self):
         self.plant("docs/paths.md", "\nSee `core/paths/src/nowhere.rs`.\n")

@@ -35,10 +35,7 @@ pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use changes::{Changed, Count};
 pub use facts::{StreamFact, TransferFact};
 pub use ids::{StreamId, TransferId};
-pub use placement::{
-    Deterministic, FewestShared, LeastLoaded, Move, Placement, PlacementPolicy, PlacementRequest, Policy,
-    PolicyError, Random,
-};
+pub use placement::{Move, Placement, PlacementPolicy, PlacementRequest, Policy, PolicyError};
 pub use policy::{
     Imbalance, Policies, PolicyProblem, PolicyRule, PortRange, Resequence, SprayingError, SteerAs, Steering,
 };

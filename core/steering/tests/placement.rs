@@ -5,10 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{Path, PathFinder};
-use braid_steering::{
-    Deterministic, FewestShared, LeastLoaded, Move, Placement, PlacementPolicy, PlacementRequest, Policy,
-    Random, StreamId, TransferId,
-};
+use braid_steering::{Move, Placement, PlacementPolicy, PlacementRequest, Policy, StreamId, TransferId};
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
 use proptest::prelude::*;
@@ -60,7 +57,7 @@ fn fewest_shared_takes_each_path_once_before_any_twice() {
     let (mut siblings, graph) = (Vec::new(), network(&[(1, 9, CAPACITY)]));
     for expected in [0, 1, 2, 3, 0, 1] {
         let taken: Vec<_> = siblings.iter().collect();
-        let placement = choose(&mut FewestShared, 0, &taken, &graph);
+        let placement = choose(Policy::FewestShared.placement().as_mut(), 0, &taken, &graph);
         assert_eq!(placement.index, expected);
         siblings.push(ways().swap_remove(placement.index));
     }
@@ -71,7 +68,7 @@ fn least_loaded_leaves_a_full_link_to_others_in_whichever_direction_it_is_full()
     for full in [(1, 9, CAPACITY), (9, 1, CAPACITY)] {
         let graph = network(&[full, (2, 9, CAPACITY / 2)]);
         assert_eq!(
-            choose(&mut LeastLoaded::default(), 0, &[], &graph),
+            choose(Policy::LeastLoaded.placement().as_mut(), 0, &[], &graph),
             Placement { index: 2, shared: 0, moves: vec![] }
         );
     }
@@ -80,30 +77,30 @@ fn least_loaded_leaves_a_full_link_to_others_in_whichever_direction_it_is_full()
 #[test]
 fn among_paths_with_about_as_much_headroom_the_shortest_is_taken() {
     let graph = network(&[(1, 9, CAPACITY / 20)]);
-    assert_eq!(choose(&mut LeastLoaded::default(), 0, &[], &graph).index, 0);
+    assert_eq!(choose(Policy::LeastLoaded.placement().as_mut(), 0, &[], &graph).index, 0);
 }
 
 #[test]
 fn streams_of_different_transfers_that_open_together_are_spread() {
-    let (mut policy, graph) = (LeastLoaded::default(), network(&[]));
-    let taken: Vec<_> = (0..8).map(|at| choose(&mut policy, at, &[], &graph).index).collect();
+    let (mut policy, graph) = (Policy::LeastLoaded.placement(), network(&[]));
+    let taken: Vec<_> = (0..8).map(|at| choose(policy.as_mut(), at, &[], &graph).index).collect();
     assert_eq!(taken, [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
 #[test]
 fn what_was_placed_long_ago_counts_by_its_load_alone() {
-    let (mut policy, graph) = (LeastLoaded::default(), network(&[]));
-    assert_eq!(choose(&mut policy, 0, &[], &graph).index, 0);
-    assert_eq!(choose(&mut policy, 60_000, &[], &graph).index, 0);
+    let (mut policy, graph) = (Policy::LeastLoaded.placement(), network(&[]));
+    assert_eq!(choose(policy.as_mut(), 0, &[], &graph).index, 0);
+    assert_eq!(choose(policy.as_mut(), 60_000, &[], &graph).index, 0);
 }
 
 #[test]
 fn a_shared_link_is_worse_than_a_full_one() {
     let ways = ways();
     let graph = network(&[(1, 2, CAPACITY), (1, 3, CAPACITY), (1, 4, CAPACITY / 2)]);
-    let mut policy = LeastLoaded::default();
+    let mut policy = Policy::LeastLoaded.placement();
     assert_eq!(
-        choose(&mut policy, 0, &[&ways[0], &ways[3]], &graph),
+        choose(policy.as_mut(), 0, &[&ways[0], &ways[3]], &graph),
         Placement { index: 1, shared: 0, moves: vec![] }
     );
 }
@@ -128,7 +125,12 @@ fn without_candidates_there_is_no_placement() {
 #[test]
 fn every_policy_has_a_row_in_the_documentation() {
     let docs = include_str!("../../../docs/policy.md");
+    let choice = docs.lines().find(|line| line.starts_with("| `placement` |")).unwrap_or_default();
     for policy in Policy::ALL {
+        assert!(
+            choice.contains(&format!("`{policy}`")),
+            "docs/policy.md lacks {policy} as a placement of rules"
+        );
         let row = format!("| `{policy}` |");
         assert!(docs.lines().any(|line| line.starts_with(&row)), "docs/policy.md lacks a row of {policy}");
     }
@@ -137,12 +139,13 @@ fn every_policy_has_a_row_in_the_documentation() {
 #[test]
 fn text_that_is_no_policy_is_refused_with_those_that_there_are() {
     let refused = "most-shared".parse::<Policy>().map_err(|error| error.to_string());
-    let known = "fewest-shared, least-loaded, deterministic, random";
+    let known = Policy::ALL.map(Policy::name).join(", ");
+    assert!(known.starts_with("fewest-shared, least-loaded, "), "{known}");
     assert_eq!(refused, Err(format!("\"most-shared\" is not one of {known}")));
 }
 
 /// Places the stream with this number, of a transfer of its own, among these ways.
-fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Placement {
+fn open(policy: &mut dyn PlacementPolicy, now: u64, stream: u64, among: &[usize]) -> Placement {
     let (ways, graph) = (ways(), network(&[]));
     let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
     let stream = Some((TransferId(stream), StreamId(stream)));
@@ -161,20 +164,20 @@ fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Pla
 
 #[test]
 fn a_stream_that_can_go_elsewhere_makes_room_for_one_that_cannot() {
-    let mut policy = LeastLoaded::default();
-    assert_eq!(open(&mut policy, 0, 1, &[0, 1]).index, 0);
-    let placement = open(&mut policy, 1, 2, &[0]);
+    let mut policy = Policy::LeastLoaded.placement();
+    assert_eq!(open(policy.as_mut(), 0, 1, &[0, 1]).index, 0);
+    let placement = open(policy.as_mut(), 1, 2, &[0]);
     let moves = vec![Move { stream: StreamId(1), path: ways().swap_remove(1) }];
     assert_eq!(placement, Placement { index: 0, shared: 0, moves });
 }
 
 #[test]
 fn room_is_made_through_chains_of_moves() {
-    let mut policy = LeastLoaded::default();
+    let mut policy = Policy::LeastLoaded.placement();
     for (stream, among) in [(1, [0, 1]), (2, [1, 2]), (3, [2, 3])] {
-        assert_eq!(open(&mut policy, 0, stream, &among).index, 0);
+        assert_eq!(open(policy.as_mut(), 0, stream, &among).index, 0);
     }
-    let moves = open(&mut policy, 0, 4, &[0]).moves;
+    let moves = open(policy.as_mut(), 0, 4, &[0]).moves;
     let mut moved: Vec<_> = moves.iter().map(|it| it.stream.0).collect();
     moved.sort_unstable();
     assert_eq!(moved, [1, 2, 3]);
@@ -182,14 +185,14 @@ fn room_is_made_through_chains_of_moves() {
 
 #[test]
 fn nothing_moves_in_vain_nor_once_it_shows_in_loads_nor_after_its_end() {
-    let mut policy = LeastLoaded::default();
-    open(&mut policy, 0, 1, &[0]);
-    assert_eq!(open(&mut policy, 1, 2, &[0]).moves, [], "the first has no other path");
-    assert_eq!(open(&mut policy, 7_000, 3, &[1, 2]).index, 0);
+    let mut policy = Policy::LeastLoaded.placement();
+    open(policy.as_mut(), 0, 1, &[0]);
+    assert_eq!(open(policy.as_mut(), 1, 2, &[0]).moves, [], "the first has no other path");
+    assert_eq!(open(policy.as_mut(), 7_000, 3, &[1, 2]).index, 0);
     policy.ended(StreamId(3));
-    assert_eq!(open(&mut policy, 7_001, 4, &[1]).moves, [], "the path is free again");
-    open(&mut policy, 20_000, 5, &[1, 2]);
-    assert_eq!(open(&mut policy, 25_001, 6, &[1]).moves, [], "the link's load says what there is");
+    assert_eq!(open(policy.as_mut(), 7_001, 4, &[1]).moves, [], "the path is free again");
+    open(policy.as_mut(), 20_000, 5, &[1, 2]);
+    assert_eq!(open(policy.as_mut(), 25_001, 6, &[1]).moves, [], "the link's load says what there is");
 }
 
 proptest! {
@@ -203,27 +206,10 @@ proptest! {
         let candidates: Vec<_> = ways.iter().collect();
         for stream in 0..streams {
             let request = PlacementRequest { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
-            let placement = Deterministic.place(&request).expect("a placement");
+            let placement = Policy::Deterministic.placement().place(&request).expect("a placement");
             prop_assert_eq!(placement.index, stream % ways.len());
             siblings.push(&ways[placement.index]);
         }
-    }
-
-    /// Within five standard deviations of as many on each path.
-    #[test]
-    fn random_is_uniform_and_the_same_for_the_same_seed(seed in any::<u64>()) {
-        let (ways, graph) = (ways(), network(&[]));
-        let candidates: Vec<_> = ways.iter().collect();
-        let request = PlacementRequest { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], opening: &[], graph: &graph };
-        let draw = |policy: &mut Random| policy.place(&request).expect("a placement").index;
-        let (mut one, mut other) = (Random::new(seed), Random::new(seed));
-        let mut counts = [0_i32; 4];
-        for _ in 0..1_000 {
-            let index = draw(&mut one);
-            prop_assert_eq!(index, draw(&mut other));
-            counts[index] += 1;
-        }
-        prop_assert!(counts.iter().all(|count| (count - 250).abs() < 69), "{:?}", counts);
     }
 
     #[test]
@@ -231,14 +217,14 @@ proptest! {
         loads in proptest::collection::vec(0..=CAPACITY, 14),
         opened in proptest::collection::vec((0..4_usize, 0..3_000_u64), 0..40),
     ) {
-        let (ways, mut policy, mut now) = (ways(), LeastLoaded::default(), Time::ZERO);
+        let (ways, mut policy, mut now) = (ways(), Policy::LeastLoaded.placement(), Time::ZERO);
         let both = LINKS.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
         let graph = network(&both.zip(&loads).map(|((a, b), load)| (a, b, *load)).collect::<Vec<_>>());
         let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
         for (sibling, pause) in opened {
             now = now + Duration::from_millis(pause);
             let request = PlacementRequest { now, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
-            let (placement, fewest) = (policy.place(&request), FewestShared.place(&request));
+            let (placement, fewest) = (policy.place(&request), Policy::FewestShared.placement().place(&request));
             prop_assert_eq!(placement.map(|it| it.shared), fewest.map(|it| it.shared));
             siblings.push(&ways[sibling]);
         }
@@ -250,7 +236,7 @@ proptest! {
     fn moves_lead_to_paths_that_the_streams_may_take(
         steps in proptest::collection::vec((0..6_u64, 0..4_usize, 1..4_usize, any::<bool>()), 1..60),
     ) {
-        let (ways, graph, mut policy) = (ways(), network(&[]), LeastLoaded::default());
+        let (ways, graph, mut policy) = (ways(), network(&[]), Policy::LeastLoaded.placement());
         let (mut taken, mut were_apart) = (BTreeMap::<u64, (u64, Vec<usize>, usize)>::new(), true);
         // These ways have no link in common: streams of one transfer meet if they take the same.
         let meetings = |taken: &BTreeMap<u64, (u64, Vec<usize>, usize)>| {

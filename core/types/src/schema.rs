@@ -40,3 +40,27 @@ macro_rules! with_schema {
         }
     };
 }
+
+/// Gives a wrapper of one value, `Wrapper<T>`, the schema of the value. The crate must depend on schemars.
+#[macro_export]
+macro_rules! with_inner_schema {
+    ($wrapper:ident) => {
+        impl<T: schemars::JsonSchema> schemars::JsonSchema for $wrapper<T> {
+            fn inline_schema() -> bool {
+                T::inline_schema()
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                T::schema_name()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                T::schema_id()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                T::json_schema(generator)
+            }
+        }
+    };
+}

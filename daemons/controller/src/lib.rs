@@ -4,6 +4,32 @@
 //! between threads; another serves HTTP from a copy of the first one's state.
 //!
 //! It takes no decisions: `braid-control` does.
+//!
+//! ```no_run
+//! use braid_controller::{Config, Controller, Listen, Settings};
+//!
+//! let controller = Controller::bind(Config {
+//!     openflow: Listen::Address("127.0.0.1:6653".parse()?),
+//!     openflow_tls: None,
+//!     http: "127.0.0.1:8653".parse()?,
+//!     http_inherited: None,
+//!     record: None,
+//!     agents: Default::default(),
+//!     access: Default::default(),
+//!     testbed: None,
+//!     policy: None,
+//!     reload: None,
+//!     switch_access: Default::default(),
+//!     cluster: None,
+//!     switch_metadata: Default::default(),
+//!     host_metadata: Default::default(),
+//!     ovsdb: Default::default(),
+//!     settings: Settings::default(),
+//! })?;
+//! println!("switches connect to {}", controller.openflow());
+//! controller.serve_until_signalled(Box::new(|| {}))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod access;
 mod agents;

@@ -5,6 +5,23 @@
 //! in effect: GSO packets are not segmented, and the last sender computes checksums.
 //!
 //! The process needs `CAP_NET_RAW`, `CAP_NET_ADMIN` for promiscuous mode, and Linux 5.11 or later.
+//!
+//! ```no_run
+//! use braid_edge::{Edge, Options};
+//! use braid_types::DatapathId;
+//!
+//! let mut edge = Edge::new(&Options {
+//!     dpid: DatapathId(1),
+//!     ports: vec!["eth1".parse()?, "eth2=2@1Gbit".parse()?],
+//!     uplinks: Vec::new(),
+//!     tunnels: Vec::new(),
+//!     listen: Vec::new(),
+//!     controllers: vec!["tcp:192.0.2.1:6653".parse()?],
+//!     credentials: None,
+//! })?;
+//! edge.run_until_signalled(&mut || {})?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod buffers;
 mod channels;

@@ -5,6 +5,18 @@
 //! kernel. Subflows that drag are suspended ([`trials`]). At its end it restores all settings. It needs no patched kernel.
 //!
 //! It does not place subflows on paths: the controller does.
+//!
+//! ```no_run
+//! use braid_host::pm::Limits;
+//! use braid_host::{Agent, Config, Mode};
+//!
+//! // The kernel opens two more subflows of each connection, and uses two announced addresses of the peer.
+//! let limits = Limits { subflows: 2, accepted_addresses: 2 };
+//! let mode = Mode::Kernel { limits, endpoints: Vec::new() };
+//! let agent = Agent::start(Config { mode: Some(mode), congestion: None, observer: None })?;
+//! agent.run_until_signalled()?;
+//! # Ok::<(), braid_host::AgentError>(())
+//! ```
 
 mod agent;
 pub mod congestion;

@@ -6,6 +6,14 @@
 //! Internet, and one with `metrics` serves Prometheus.
 //!
 //! It speaks no OpenFlow, and knows no controller: that is `braid edge`.
+//!
+//! ```no_run
+//! use braid_site::{Config, SiteDaemon};
+//!
+//! let config = Config::read("site.toml".as_ref())?;
+//! SiteDaemon::new(&config)?.run_until_signalled(&mut || {})?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod config;
 mod daemon;

@@ -6,6 +6,19 @@
 //!
 //! [`discovery`] brings up a whole network and measures when its map is complete, and whether it stays so.
 //! [`flows`] measures throughput and latency of new connections, as cbench does. [`Network`] is below both.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use braid_load::{Layout, Network};
+//! use braid_types::PortNo;
+//!
+//! // 100 switches of two ports each join a controller, and answer it for a second.
+//! let layout = Layout::single(100, &[PortNo(1), PortNo(2)]);
+//! let controller: std::net::SocketAddr = "127.0.0.1:6653".parse()?;
+//! Network::connect(controller, &layout)?.serve_for(Duration::from_secs(1))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod discovery;
 mod error;

@@ -38,6 +38,9 @@ pub(crate) use leases::{LabelOwner, LeaseChange, LeasedLabels};
 pub(crate) use transactions::{Hops, Owner, Replaces, Submitted, Transaction};
 
 /// Labels, transactions and bypasses.
+///
+/// What it shows beside the methods here: `submit` in `transactions`, `handle_lease` in `leases`, `reconcile` in the file of that
+/// name.
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     labels: Labels,

@@ -31,6 +31,8 @@ pub(crate) use neighbors::NeighborPacket;
 pub(crate) const DHCP_CLIENT: u16 = 68;
 
 /// Address conflicts, filters and lookups. Hosts themselves are in the topology.
+///
+/// What it shows beside the methods here: `look_up` in `lookups`; `handle_arp`, `handle_nd` and `relay` in `neighbors`.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     conflicts: Conflicts,

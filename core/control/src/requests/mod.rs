@@ -13,7 +13,7 @@ use crate::streams::{StreamDeps, StreamEvent, Streams};
 use advice::Advising;
 use confirmations::Confirmations;
 
-/// Requests whose answers wait for switches.
+/// Requests whose answers wait for switches. `handle_request` is in `assignments`.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     advising: Advising,

@@ -24,6 +24,8 @@ use residual_load::ResidualLoad;
 use restored::Restored;
 
 /// Assignments, the models of their paths, and the load of their streams.
+///
+/// What it shows beside the methods here: `distribute` in `distribution`, `infer` in `inference`, `restore` in `restored`.
 #[derive(Debug)]
 pub(crate) struct Reservations {
     assignments: Assignments,

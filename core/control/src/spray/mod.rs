@@ -45,6 +45,9 @@ impl BundleKey {
 }
 
 /// The bundles in use and their streams.
+///
+/// What it shows beside the methods here: `is_possible`, `place` and `leave` in `place`; `review` and `commit` in `review`;
+/// `handle_reports` in `telemetry`; `list_edges` in `view`.
 #[derive(Debug, Default)]
 pub(crate) struct Spray {
     edges: BTreeSet<DatapathId>,
@@ -211,7 +214,7 @@ impl Spray {
     }
 }
 
-/// The bundles of a stream, forward and reverse.
+/// The bundles of a stream, forward and reverse. Its `view` is in the file of that name.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamBundles<'a> {
     both: [(BundleKey, &'a Bundle); 2],

@@ -35,6 +35,9 @@ pub(crate) use rules::{Counted, RuleSources, switches_of};
 pub(crate) use setup::PacketSource;
 
 /// The placement, migration and teardown of streams, and the state observed for them.
+///
+/// What it shows beside the methods here: `handle_tcp` and `open_stream` in `setup`; `place` in `placing`; `handle_counters`,
+/// `end` and `set_route` in `rules`.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     handshakes: Handshakes,

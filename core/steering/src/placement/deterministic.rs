@@ -10,9 +10,9 @@ use super::{Placement, PlacementPolicy, PlacementRequest};
 /// Zannettou et al. 2016, algorithm 1: the initial subflow takes the shortest path, each further one the next of the set,
 /// and beyond the size of the set all paths get equally many. Their counter of each connection and address pair
 /// equals the number of siblings on each path, if siblings are those between the same two addresses. Unlike with
-/// [`FewestShared`](super::FewestShared), shared links do not count.
+/// [`FewestShared`](super::Policy::FewestShared), shared links do not count.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Deterministic;
+pub(super) struct Deterministic;
 
 impl Registered for Deterministic {
     const NAME: &'static str = "deterministic";

@@ -8,7 +8,7 @@ use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 /// The first stream takes the shortest path, the next ones the others. Once all are in use, the load stays even: the
 /// deterministic method of Zannettou et al. 2016, without a counter to keep.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FewestShared;
+pub(super) struct FewestShared;
 
 impl Registered for FewestShared {
     const NAME: &'static str = "fewest-shared";

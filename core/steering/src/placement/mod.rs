@@ -1,4 +1,4 @@
-//! Placement of streams on paths: the policy trait, its request and result, and a file for each policy.
+//! Placement of streams on paths: the policy trait, its request and result, and the registry: a file and a line each.
 
 mod deterministic;
 mod fewest_shared;
@@ -14,11 +14,19 @@ use braid_types::Time;
 
 use crate::{StreamId, TransferId};
 
-pub use deterministic::Deterministic;
-pub use fewest_shared::FewestShared;
-pub use least_loaded::LeastLoaded;
-pub use random::Random;
-pub use registry::{Policy, PolicyError};
+pub use registry::PolicyError;
+
+registry::registry! {
+    /// The path that shares links with the fewest streams of its transfer.
+    #[default]
+    FewestShared => fewest_shared,
+    /// The path with the most headroom; some recent streams may move for it.
+    LeastLoaded => least_loaded,
+    /// The path that the fewest streams between the same two addresses take. Zannettou et al. 2016.
+    Deterministic => deterministic,
+    /// Any path, as ECMP.
+    Random => random,
+}
 
 /// The input of a policy that chooses the path of a stream.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Deterministic, FewestShared, LeastLoaded, PlacementPolicy, Random};
+use super::{PlacementPolicy, Policy};
 
 /// What the registry has of a policy. A new one starts without previous choices.
 pub(super) trait Registered: PlacementPolicy + Default + 'static {
@@ -15,13 +15,13 @@ pub(super) trait Registered: PlacementPolicy + Default + 'static {
     const IS_BY_ADDRESS_PAIR: bool = false;
 }
 
-/// Makes `Policy` from one line a policy.
+/// Makes `Policy` from lines `Policy => module`; the module has a type of the same name.
 macro_rules! registry {
-    ($($(#[$attribute:meta])* $policy:ident,)*) => {
+    ($($(#[$attribute:meta])* $policy:ident => $module:ident,)*) => {
         /// The placement policies, by name.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
         pub enum Policy {
-            $(#[doc = concat!("See [`", stringify!($policy), "`](crate::", stringify!($policy), ").")] $(#[$attribute])* $policy,)*
+            $($(#[$attribute])* $policy,)*
         }
 
         impl Policy {
@@ -31,45 +31,34 @@ macro_rules! registry {
             /// A new policy, without previous choices.
             pub fn placement(self) -> Box<dyn PlacementPolicy> {
                 match self {
-                    $(Self::$policy => start::<$policy>(),)*
+                    $(Self::$policy => Box::new($module::$policy::default()),)*
                 }
             }
 
             /// Its name.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$policy => $policy::NAME,)*
+                    $(Self::$policy => <$module::$policy as registry::Registered>::NAME,)*
                 }
             }
 
             /// What it chooses.
             pub const fn summary(self) -> &'static str {
                 match self {
-                    $(Self::$policy => $policy::SUMMARY,)*
+                    $(Self::$policy => <$module::$policy as registry::Registered>::SUMMARY,)*
                 }
             }
 
             /// Whether only streams between the same two addresses count as siblings.
             pub const fn is_by_address_pair(self) -> bool {
                 match self {
-                    $(Self::$policy => $policy::IS_BY_ADDRESS_PAIR,)*
+                    $(Self::$policy => <$module::$policy as registry::Registered>::IS_BY_ADDRESS_PAIR,)*
                 }
             }
         }
     };
 }
-
-registry! {
-    #[default]
-    FewestShared,
-    LeastLoaded,
-    Deterministic,
-    Random,
-}
-
-fn start<P: Registered>() -> Box<dyn PlacementPolicy> {
-    Box::new(P::default())
-}
+pub(super) use registry;
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,8 @@
 //! Values with their place in a TOML file, transparent in a JSON schema.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use braid_types::with_inner_schema;
 use serde::{Deserialize, Deserializer};
 
 /// A value with its place in the file: `toml::Spanned`, which has no schema.
@@ -25,20 +24,4 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Spanned<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
-    }
-}
+with_inner_schema!(Spanned);

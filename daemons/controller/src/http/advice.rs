@@ -11,14 +11,14 @@ use axum::http::{HeaderMap, StatusCode, header};
 use braid_api::{Advice, AdviceRequest, SubflowEnds};
 use braid_control::{Asker, Reply, Request};
 use braid_steering::AdviceRefusal;
-use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::body;
 use super::credentials::bearer;
 use super::problem::Problem;
+use super::questions::Questions;
 use super::replica::Replica;
-use super::{Question, Questions, body};
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::rate::Rates;
@@ -100,14 +100,9 @@ impl AdviceState {
         request: braid_steering::AdviceRequest,
         asker: Asker,
     ) -> Result<Result<braid_steering::Advice, AdviceRefusal>, Problem> {
-        let unavailable = |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
-        let (answer, answered) = oneshot::channel();
-        let request = Request::Advise { request: Box::new(request), asker };
-        let sent = self.questions.try_send(Question::Request(request, answer));
-        sent.map_err(|_| unavailable("the controller is busy or stopping"))?;
-        match answered.await {
-            Ok(Reply::Advice(advice)) => Ok(advice),
-            Ok(_) | Err(_) => Err(unavailable("the controller is stopping")),
+        match self.questions.request(Request::Advise { request: Box::new(request), asker }).await? {
+            Reply::Advice(advice) => Ok(advice),
+            _ => Err(Problem::unavailable("the answer was to another question")),
         }
     }
 }

@@ -2,16 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use braid_control::Threat;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
-use tracing::info;
 
-use super::paths::Search;
-use super::{ClusterView, Question, capacity, take_over};
+use super::questions::{Answerer, Question};
 use crate::cluster::Handle;
 use crate::engine::Shared;
-use crate::policy;
 use crate::state_copy::{CopyInProgress, CopyRequest};
 
 /// What is asked of the engine.
@@ -32,7 +28,8 @@ const MAX_QUESTIONS: usize = 16;
 
 /// Answers API clients and copies the engine's state, on the engine's thread, in turns with the channels.
 pub(crate) async fn answer(engine: Shared, cluster: Option<Handle>, asked: Asked) {
-    let mut answering = AnswerLoop { engine, cluster, asked, next: None, copying: None };
+    let mut answering =
+        AnswerLoop { answerer: Answerer { engine, cluster }, asked, next: None, copying: None };
     let mut others = Duration::ZERO;
     while answering.has_work().await {
         let start = Instant::now();
@@ -49,8 +46,7 @@ fn slice(others: Duration) -> Duration {
 }
 
 struct AnswerLoop {
-    engine: Shared,
-    cluster: Option<Handle>,
+    answerer: Answerer,
     asked: Asked,
     /// What is to be answered next.
     next: Option<Question>,
@@ -81,7 +77,7 @@ impl AnswerLoop {
             let Some(question) = self.next.take().or_else(|| self.asked.questions.try_recv().ok()) else {
                 break;
             };
-            self.answer_one(question);
+            question(&self.answerer);
             if Instant::now() >= until {
                 break;
             }
@@ -96,14 +92,14 @@ impl AnswerLoop {
 
     fn begin(&mut self, request: CopyRequest) {
         let start = Instant::now();
-        let copying = CopyInProgress::begin(&mut self.engine.borrow_mut(), request);
+        let copying = CopyInProgress::begin(&mut self.answerer.engine.borrow_mut(), request);
         self.copying = Some((copying, start.elapsed()));
     }
 
     /// Copies pieces until then, and one at least.
     fn go_on(&mut self, until: Instant) {
         let Some((mut copying, before)) = self.copying.take() else { return };
-        let (mut engine, start) = (self.engine.borrow_mut(), Instant::now());
+        let (mut engine, start) = (self.answerer.engine.borrow_mut(), Instant::now());
         loop {
             let is_all = copying.step(&mut engine);
             let now = Instant::now();
@@ -115,38 +111,6 @@ impl AnswerLoop {
                 self.copying = Some((copying, took));
                 return;
             }
-        }
-    }
-
-    /// The client may have gone; then nobody is interested.
-    fn answer_one(&self, question: Question) {
-        let Self { engine, cluster, .. } = self;
-        match question {
-            Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
-            Question::SetPolicy(text, answer) => match cluster {
-                Some(cluster) => cluster.load_policy(text, answer),
-                None => {
-                    policy::set(engine, text);
-                    info!("a policy was loaded over the API");
-                    _ = answer.send(Ok(engine.borrow().now()));
-                }
-            },
-            Question::WrongToken { peer, count } => {
-                engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count);
-            }
-            Question::TakeOver(answer) => _ = answer.send(take_over::begin(engine, cluster.as_ref())),
-            Question::Cluster(answer) => {
-                let (now, cluster) = (engine.borrow().now(), cluster.as_ref().map(Handle::view));
-                drop(answer.send(ClusterView { now, cluster }));
-            }
-            Question::HandOver(to, answer) => {
-                _ = answer.send(cluster.as_ref().map(|cluster| cluster.hand_over(to.as_ref())));
-            }
-            Question::Request(request, answer) => match cluster {
-                Some(cluster) => cluster.ask(request, answer),
-                None => engine.borrow_mut().ask(request, answer),
-            },
-            Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }
 }

@@ -18,8 +18,9 @@ use utoipa_axum::routes;
 
 use super::body::{Named, Object, Optional};
 use super::problem::Problem;
+use super::questions::Questions;
 use super::replica::{Listed, Naming};
-use super::{Question, Questions, ask, lists, unavailable};
+use super::{lists, unavailable};
 
 /// Nothing that can be asked for is longer.
 pub(super) const MAX_BODY: usize = 64 * 1024;
@@ -168,7 +169,7 @@ async fn answer(questions: &Questions, request: Result<Request, Problem>, done: 
         Ok(request) => request,
         Err(problem) => return problem.into_response(),
     };
-    match ask(questions, |answer| Question::Request(request, answer)).await {
+    match questions.request(request).await {
         Ok(Reply::Assignment(assignment)) => (done, Json(assigned(&assignment))).into_response(),
         Ok(Reply::Placed(placed)) => {
             (done, Json(Placed { schema: Schema, stream: lists::placed(placed) })).into_response()
@@ -178,7 +179,7 @@ async fn answer(questions: &Questions, request: Result<Request, Problem>, done: 
             Problem::new(status(&refusal), "refused", refusal.to_string()).into_response()
         }
         Ok(Reply::Advice(_)) => unavailable("the answer was to another question"),
-        Err(response) => response,
+        Err(problem) => problem.into_response(),
     }
 }
 

@@ -9,7 +9,7 @@ use braid_control::Event;
 use braid_types::{SwitchPort, Time};
 
 use super::problem::{Asked, Problem};
-use super::{Question, Questions, ask};
+use super::questions::Questions;
 use crate::engine::Engine;
 
 /// Measures the capacity of the link that leaves a port.
@@ -23,14 +23,14 @@ pub(super) async fn measure(
 ) -> Result<Response, Response> {
     let Parameters(port) = port.map_err(|rejection| Problem::from(rejection).into_response())?;
     let src = SwitchPort::new(port.dpid, port.port);
-    match ask(&questions, |answer| Question::Measure(src, answer)).await? {
+    match questions.ask(move |it| begin(&mut it.engine.borrow_mut(), src)).await? {
         Some(now) => Ok((StatusCode::ACCEPTED, Json(Done { schema: Schema, now })).into_response()),
         None => Ok(Problem::not_found(format!("no link leaves {src}")).into_response()),
     }
 }
 
 /// Lets the measurement begin; nothing if no link leaves the port.
-pub(super) fn begin(engine: &mut Engine, src: SwitchPort) -> Option<Time> {
+fn begin(engine: &mut Engine, src: SwitchPort) -> Option<Time> {
     let now = engine.now();
     engine.brain().has_link(src).then(|| {
         engine.handle(now, &Event::MeasureCapacity { src });

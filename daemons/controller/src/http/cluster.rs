@@ -11,7 +11,8 @@ use utoipa_axum::routes;
 
 use super::body::Optional;
 use super::problem::Problem;
-use super::{Question, Questions, ask};
+use super::questions::{Answerer, Questions};
+use crate::cluster::Handle;
 
 pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
     OpenApiRouter::new().routes(routes!(cluster)).routes(routes!(hand_over)).with_state(questions.clone())
@@ -24,8 +25,13 @@ pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
     responses((status = 200, body = Cluster, description = "the members, and which one leads"))
 )]
 async fn cluster(State(questions): State<Questions>) -> Result<Json<Cluster>, Response> {
-    let view = ask(&questions, Question::Cluster).await?;
-    Ok(Json(view.cluster.unwrap_or(Cluster::alone(view.now))))
+    let view = |it: &Answerer| seen(it).unwrap_or_else(|| Cluster::alone(it.engine.borrow().now()));
+    Ok(Json(questions.ask(view).await?))
+}
+
+/// The cluster as this member sees it, if there is one.
+pub(super) fn seen(Answerer { cluster, .. }: &Answerer) -> Option<Cluster> {
+    cluster.as_ref().map(Handle::view)
 }
 
 /// Hands leadership over to a standby, without waiting for a failure. Ask the leader.
@@ -38,7 +44,8 @@ async fn hand_over(
     Optional(wanted): Optional<NewLeader>,
 ) -> Result<Response, Response> {
     let to = wanted.to.map(MemberId::new);
-    Ok(match ask(&questions, |answer| Question::HandOver(to, answer)).await? {
+    let begin = move |it: &Answerer| it.cluster.as_ref().map(|cluster| cluster.hand_over(to.as_ref()));
+    Ok(match questions.ask(begin).await? {
         None => alone(),
         Some(Ok(to)) => {
             let begun = HandOver { schema: Schema, to: to.to_string() };

@@ -171,6 +171,7 @@ fn is_foreign(host: &str, headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
     use crate::access::HostNames;
+    use crate::http::questions::Questions;
 
     const HERE: [u8; 4] = [127, 0, 0, 1];
     const AWAY: [u8; 4] = [10, 0, 0, 9];
@@ -193,7 +194,7 @@ mod tests {
         }
         let hosts = HostNames::new(["braid.example".to_owned()]);
         let access = Access { trusted: true, hosts, ..Access::default() };
-        let wrong_tokens = WrongTokens::new(tokio::sync::mpsc::channel(1).0);
+        let wrong_tokens = WrongTokens::new(Questions::new().0);
         let guard = Guard::new(access.into(), Places::new(), wrong_tokens, false);
         let visit = Visit { from: from.into(), method, path, authority, headers: &fields };
         guard.refusal(&visit).map_or(200, |problem| problem.status.as_u16())

@@ -13,15 +13,16 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use super::certificate_metrics::Certificates;
+use super::cluster;
 use super::cluster_metrics::ClusterMetrics;
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use super::metric_families::MetricFamily;
 use super::problem::Problem;
 use super::process_metrics::{Build, Process};
+use super::questions::Questions;
 use super::replica::{Replica, Tables};
 use super::switch_metrics::Switches;
-use super::{Question, Questions, ask};
 use crate::cluster::MemberTls;
 use crate::openflow_tls::OpenFlowTls;
 use crate::state_copy::{List, Lists, Totals};
@@ -115,7 +116,7 @@ pub(super) async fn metrics(
     let only_totals = totals.unwrap_or_default();
     let refreshed = replica.refresh(if only_totals { TOTALS } else { LISTS }).await;
     refreshed.map_err(IntoResponse::into_response)?;
-    let cluster = ClusterMetrics(ask(&questions, Question::Cluster).await?.cluster);
+    let cluster = ClusterMetrics(questions.ask(cluster::seen).await?);
     let certificates = holders.certificates();
     let body = replica.read(|tables| encode(tables, (certificates, cluster), only_totals));
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], body).into_response())

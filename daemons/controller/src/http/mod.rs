@@ -26,6 +26,7 @@ mod playback;
 mod policy;
 mod problem;
 mod process_metrics;
+mod questions;
 mod replica;
 mod rpc;
 mod stream;
@@ -36,7 +37,7 @@ mod wire;
 mod wrong_tokens;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use axum::Router;
@@ -46,14 +47,9 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use braid_api::{Cluster, TakeOver};
-use braid_cluster::{HandOverError, MemberId, TakeOverError};
-use braid_control::{Reply, Request};
-use braid_paths::query::{Query, QueryError};
-use braid_types::{SwitchPort, Time};
 use rustix::process::nice;
 use tokio::runtime::Builder;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -61,7 +57,7 @@ use utoipa_axum::routes;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::cluster::{ApiTrust, Loaded, MemberTls, SharedStanding};
+use crate::cluster::{ApiTrust, MemberTls, SharedStanding};
 use crate::notices::NoticeReceiver;
 use crate::openflow_tls::OpenFlowTls;
 use crate::tasks::Tasks;
@@ -73,54 +69,18 @@ use guard::Guard;
 pub(crate) use lists::item_lists;
 use live::Live;
 pub use metric_families::{MetricFamily, MetricKind};
-use paths::Search;
 use places::Places;
 pub use playback::{Playback, SavedRun};
 use problem::Problem;
+use questions::Questions;
 use replica::{Renewal, Replica};
 pub use wire::path_set;
 use wrong_tokens::WrongTokens;
 
-/// Questions that wait for the engine; more are turned away.
-const MAX_WAITING: usize = 64;
 /// How much sooner another thread has a core that both want: by a quarter more of it each.
 const NICE: i32 = 10;
 /// Bytes of a request's body.
 const MAX_BODY: usize = 64 << 10;
-
-/// A question to the engine's thread and the way back.
-pub(crate) enum Question {
-    /// What is needed to find paths on another thread.
-    Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
-    /// An application, or the agent of a host, asks the network for something.
-    Request(Request, oneshot::Sender<Reply>),
-    /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
-    Measure(SwitchPort, oneshot::Sender<Option<Time>>),
-    /// An API client has shown wrong tokens.
-    WrongToken {
-        /// Its address.
-        peer: IpAddr,
-        /// How many.
-        count: u64,
-    },
-    /// The role of master of all switches shall be claimed in a new term.
-    TakeOver(oneshot::Sender<Result<TakeOver, TakeOverError>>),
-    /// What this member knows of its cluster.
-    Cluster(oneshot::Sender<ClusterView>),
-    /// This standby, or any, shall lead; which one was asked, or nothing if there is no cluster.
-    HandOver(Option<MemberId>, oneshot::Sender<Option<Result<MemberId, HandOverError>>>),
-    /// A policy that was checked shall hold; when it does, or why it is not kept.
-    SetPolicy(String, oneshot::Sender<Loaded>),
-}
-
-/// A cluster at this time; none if the controller is alone.
-#[derive(Debug)]
-pub(crate) struct ClusterView {
-    now: Time,
-    cluster: Option<Cluster>,
-}
-
-type Questions = mpsc::Sender<Question>;
 
 /// What the routes answer from.
 struct ApiState {
@@ -157,7 +117,7 @@ impl Service {
     /// Serves clients on a thread of its own; returns what they ask.
     pub(crate) fn start(self, tasks: &mut Tasks) -> io::Result<Asked> {
         let Self { listeners, agents, access, testbed, notices, openflow_tls, cluster } = self;
-        let (questions, asked) = mpsc::channel(MAX_WAITING);
+        let (questions, asked) = Questions::new();
         let (copies, copies_asked) = mpsc::channel(1);
         let mut runtime = Builder::new_current_thread();
         let threads = paths::MAX_RUNNING + forward::MAX_FORWARDED;
@@ -258,17 +218,6 @@ fn router(state: ApiState) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(not_that_way)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-}
-
-/// The engine's answer, or the response to the client if there is none.
-async fn ask<T>(
-    questions: &Questions,
-    question: impl FnOnce(oneshot::Sender<T>) -> Question,
-) -> Result<T, Response> {
-    let (answer, received) = oneshot::channel();
-    let sent = questions.try_send(question(answer));
-    sent.map_err(|_| unavailable("the controller is busy or stopping"))?;
-    received.await.map_err(|_| unavailable("the controller is stopping"))
 }
 
 fn unavailable(reason: &'static str) -> Response {

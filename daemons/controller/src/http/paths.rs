@@ -17,8 +17,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::problem::Problem;
+use super::questions::Questions;
+use super::unavailable;
 use super::wire::path_set;
-use super::{Question, Questions, ask, unavailable};
 use crate::engine::Engine;
 use crate::names::Names;
 
@@ -71,7 +72,7 @@ async fn paths(
 
 async fn prepare(questions: &Questions, parameters: Vec<(String, String)>) -> Result<Search, Response> {
     let query = Query::from_parameters(parameters).map_err(|error| refuse(&error))?;
-    let search = ask(questions, |answer| Question::Paths(Box::new(query), answer)).await?;
+    let search = questions.ask(move |it| Search::prepare(&it.engine.borrow(), &query)).await?;
     search.map_err(|error| refuse(&error))
 }
 
@@ -84,7 +85,7 @@ fn refuse(error: &QueryError) -> Response {
 }
 
 /// A search for paths that any thread can make.
-pub(crate) struct Search {
+struct Search {
     snapshot: Snapshot,
     resolved: Resolved,
     names: Names,
@@ -93,7 +94,7 @@ pub(crate) struct Search {
 
 impl Search {
     /// Finds out what the names mean; quick.
-    pub(super) fn prepare(engine: &Engine, query: &Query) -> Result<Self, QueryError> {
+    fn prepare(engine: &Engine, query: &Query) -> Result<Self, QueryError> {
         let (brain, snapshot, names) = (engine.brain(), engine.brain().path_sets(), engine.names().clone());
         let known = Known { brain, snapshot: &snapshot, names: &names };
         let mut resolved = query.resolve(snapshot.graph(), &known)?;

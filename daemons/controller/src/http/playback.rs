@@ -12,11 +12,11 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
 
 use super::connections::Limited;
 use super::guard::{self, Guard};
 use super::places::Places;
+use super::questions::Questions;
 use super::wrong_tokens::WrongTokens;
 use super::{not_that_way, page, unknown};
 use crate::access::Access;
@@ -70,7 +70,7 @@ impl Playback {
         Builder::new_current_thread().enable_all().build()?.block_on(async {
             let places = Places::new();
             // Nobody hears of wrong tokens: a saved run has no alarms.
-            let wrong_tokens = WrongTokens::new(mpsc::channel(1).0);
+            let wrong_tokens = WrongTokens::new(Questions::new().0);
             let guard = Guard::new(Access::default().into(), places.clone(), wrong_tokens, false);
             let router = router(self.run).layer(from_fn_with_state(guard, guard::check));
             let service = router.into_make_service_with_connect_info::<SocketAddr>();

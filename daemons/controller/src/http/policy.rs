@@ -7,13 +7,17 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use braid_api::{Done, PolicyInUse, Schema};
 use braid_steering::{Policies, PolicyProblem};
+use tokio::sync::oneshot;
+use tracing::info;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::problem::Problem;
+use super::questions::{Answerer, Questions};
 use super::replica::Replica;
 use super::wire::policies;
-use super::{Question, Questions, ask};
+use crate::cluster::Loaded;
+use crate::policy;
 use crate::state_copy::{List, Lists};
 
 const MAX_BODY: usize = 1 << 20;
@@ -48,9 +52,21 @@ async fn set_policy(
         return Err(refuse(StatusCode::BAD_REQUEST, detail));
     }
     Policies::parse(&text).map_err(|problems| mistakes(&problems).into_response())?;
-    let loaded = ask(&questions, |answer| Question::SetPolicy(text, answer)).await?;
+    let loaded = questions.ask_deferred(|it, answer| set(it, text, answer)).await?;
     let now = loaded.map_err(|why| Problem::unavailable(why).into_response())?;
     Ok(Json(Done { schema: Schema, now }))
+}
+
+/// In a cluster, its store has the policy first.
+fn set(Answerer { engine, cluster }: &Answerer, text: String, answer: oneshot::Sender<Loaded>) {
+    match cluster {
+        Some(cluster) => cluster.load_policy(text, answer),
+        None => {
+            policy::set(engine, text);
+            info!("a policy was loaded over the API");
+            _ = answer.send(Ok(engine.borrow().now()));
+        }
+    }
 }
 
 /// All of them in words, and the place of the first.

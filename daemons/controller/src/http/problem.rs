@@ -59,6 +59,12 @@ impl From<QueryRejection> for Problem {
     }
 }
 
+impl From<Problem> for Response {
+    fn from(problem: Problem) -> Self {
+        problem.into_response()
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self { status, code, detail, parameter } = self;

@@ -8,9 +8,7 @@ use braid_api::{Schema, TakeOver};
 use braid_cluster::TakeOverError;
 
 use super::problem::Problem;
-use super::{Question, Questions, ask};
-use crate::cluster::Handle;
-use crate::engine::Shared;
+use super::questions::{Answerer, Questions};
 
 /// Claims the role of master of every connected switch in a new term, above all that switches have reported. Other
 /// controllers of these switches stand down. In a cluster, ask the leader.
@@ -19,7 +17,7 @@ use crate::engine::Shared;
     responses((status = 202, body = TakeOver, description = "the role is claimed; the list of switches shows it"))
 )]
 pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Response, Response> {
-    match ask(&questions, Question::TakeOver).await? {
+    match questions.ask(begin).await? {
         Ok(claimed) => Ok((StatusCode::ACCEPTED, Json(claimed)).into_response()),
         Err(why @ TakeOverError::NotLeader) => {
             Ok(Problem::new(StatusCode::CONFLICT, "not_leader", why.to_string()).into_response())
@@ -29,7 +27,7 @@ pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Resp
 }
 
 /// In a cluster, the leader campaigns in a new term.
-pub(super) fn begin(engine: &Shared, cluster: Option<&Handle>) -> Result<TakeOver, TakeOverError> {
+fn begin(Answerer { engine, cluster }: &Answerer) -> Result<TakeOver, TakeOverError> {
     let claimed = engine.borrow().switches().slaves_after(None).count();
     let term = match cluster {
         Some(cluster) => cluster.take_over()?,

@@ -5,11 +5,12 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use braid_control::Threat;
 use braid_types::Time;
 use tokio::time::sleep;
 use tracing::warn;
 
-use super::{Question, Questions};
+use super::questions::Questions;
 use crate::clock::Clock;
 use crate::rate::Rates;
 
@@ -58,7 +59,9 @@ impl WrongTokens {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let questions = &self.questions;
         // If the queue is full, the count waits for the next wrong token.
-        let report = |count| questions.try_send(Question::WrongToken { peer, count }).is_ok();
+        let report = |count| {
+            questions.tell(move |it| it.engine.borrow_mut().raise_alarm(peer, Threat::WrongToken, count))
+        };
         state.reports.note(now, peer, report);
         state.rates.take(now, peer)
     }

@@ -35,7 +35,7 @@ const AS_GOOD: u128 = 90;
 /// moved stream never meets more of its own transfer than before. Placing each stream once, where it fits best,
 /// leaves a quarter of the capacity unused for some permutations of a FatTree's hosts; moves find the rest.
 #[derive(Debug)]
-pub struct LeastLoaded {
+pub(super) struct LeastLoaded {
     ledger: Ledger,
     random: ChaCha8Rng,
 }

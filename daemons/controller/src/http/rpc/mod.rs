@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::assignments::MAX_BODY;
 use super::problem::Problem;
-use super::{Question, Questions, ask};
+use super::questions::Questions;
 use methods::Called;
 
 pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
@@ -36,14 +36,12 @@ async fn rpc(State(questions): State<Questions>, body: Result<Bytes, BytesReject
         Err(rejection) => return Problem::from(rejection).into_response(),
     };
     let text = match xml::parse_call(&body).and_then(|call| methods::understand(&call)) {
-        Ok(Called::Request(request)) => {
-            match ask(&questions, |answer| Question::Request(request, answer)).await {
-                Ok(answer) => {
-                    methods::result_of(&answer).map_or_else(|fault| fault.to_xml(), |it| it.to_response())
-                }
-                Err(response) => return response,
+        Ok(Called::Request(request)) => match questions.request(request).await {
+            Ok(answer) => {
+                methods::result_of(&answer).map_or_else(|fault| fault.to_xml(), |it| it.to_response())
             }
-        }
+            Err(problem) => return problem.into_response(),
+        },
         Ok(Called::Known(value)) => value.to_response(),
         Err(fault) => fault.to_xml(),
     };
