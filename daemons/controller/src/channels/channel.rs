@@ -316,10 +316,32 @@ impl Channel {
         self.joined.is_some()
     }
 
+    /// The time so far in which the controller did not get to listen: that was no silence of the switch.
+    pub(super) fn note_stall(&mut self, now: Time, stalled: Duration) {
+        let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
+        if !stall.is_zero() {
+            self.session.note_stall(now, stall);
+        }
+    }
+
+    /// Asks a switch that has joined for a sign of life. Returns whether there is something to send.
+    pub(super) fn probe(&mut self) -> Result<bool, ChannelError> {
+        // What waits to be sent is answered, too.
+        if !self.has_joined() || self.wants().write {
+            return Ok(false);
+        }
+        self.session.probe(&mut self.pending)?;
+        Ok(true)
+    }
+
+    /// Whether the switch has joined and answered something within this time.
+    pub(super) fn is_reached(&self, now: Time, window: Duration) -> bool {
+        self.has_joined() && self.session.answered_at().is_some_and(|at| now.since(at) < window)
+    }
+
     /// Called once a second, with the time so far in which the controller did not get to listen.
     pub(super) fn handle_timeout(&mut self, now: Time, stalled: Duration) -> Result<(), ChannelError> {
-        let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
-        self.session.note_stall(now, stall);
+        self.note_stall(now, stalled);
         self.outbox.trim(&mut self.pending);
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }
