@@ -6,7 +6,7 @@
 Parts are trials (hand-overs, kill -9, SIGSTOP), partitions, stores (etcd stopped, compacted, restored from older data, wiped) and soak
 (members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP connections are opened at a rate.
 Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a rule was
-written again, or two members led in one term.
+written again, two members led in one term, or none opened for a second after the leader was cut off from the switches.
 """
 
 import argparse
@@ -29,6 +29,10 @@ from testbed import LINKS, Lab, start_traffic, wait_until  # noqa: E402
 PARTS = ["trials", "partitions", "stores", "soak"]
 # Longer than any retransmission of a SYN that is lost once.
 SETTLED = 3
+# A member that was asked to lead does not step aside for as long.
+CALM = 10
+# Within this time connections open again after the leader alone was cut off from the switches.
+STEP_ASIDE_LIMIT = 1
 
 
 class Openings:
@@ -175,6 +179,11 @@ def milliseconds(seconds):
     return round(seconds * 1000) if math.isfinite(seconds) else None
 
 
+def within(millis, limit):
+    """Whether something happened, and in time."""
+    return millis is not None and millis <= limit * 1000
+
+
 def quantiles(seconds):
     """Without a 99th percentile: trials are fewer than a hundred."""
     ordered = sorted(seconds)
@@ -187,6 +196,8 @@ def partitions(field, arguments):
     for what in ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]:
         for directions in (["in", "out"], ["in"], ["out"]):
             leader = field.settle()
+            if what == "leader-switches":
+                time.sleep(CALM)
             others = [member for member in field.members.values() if member is not leader]
             of, addresses = ends(what, leader, others)
             before = field.rules()
@@ -253,6 +264,7 @@ def run(lab, log, arguments):
     time.sleep(SETTLED)
     probe = json.loads(lab.stop(field.probe).splitlines()[-1])
     ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
+    slow = [it for it in result.get("partitions", []) if it["cut"] == "leader-switches" and not within(it["first_ms"], STEP_ASIDE_LIMIT)]
     two_leaders = {term: sorted(names) for term, names in field.leaders.items() if len(names) > 1}
     took = sorted(took for _, took in field.openings.seen if took is not None)
     result |= {
@@ -264,7 +276,7 @@ def run(lab, log, arguments):
         "terms_with_two_leaders": two_leaders,
     }
     print(json.dumps(result))
-    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or probe["lost"]
+    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or slow or probe["lost"]
     return 5 if bad else 0
 
 

@@ -60,7 +60,7 @@ fn messages_arrive_from_the_member_that_has_said_hello() {
     let Some(Incoming::Opened(member, _)) = incoming.blocking_recv() else { panic!("no hello") };
     assert_eq!(member, MemberId::new("b"));
     // What was sent before the connection was open may be dropped.
-    let message = Message::Follow { newest: Term(5) };
+    let message = Message::Follow { newest: Term(5), reach: None };
     let next = loop {
         sender.try_send(message).expect("room");
         if let Ok(next) = incoming.try_recv() {
