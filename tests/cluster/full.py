@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The failures of docs/reliability.md, "Changes of leaders": three controllers, three etcds, 20 bridges of Open vSwitch.
 
-    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...] [--log FILE]
+    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...]
+            [--cuts CUT,...] [--log FILE]
 
 Parts are trials (hand-overs, kill -9, SIGSTOP), partitions, stores (etcd stopped, compacted, restored from older data, wiped) and soak
 (members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP connections are opened at a rate.
@@ -27,6 +28,7 @@ from fleet import MEMBERS, STORES, SWITCHES_AT, Member, Stores, make_bridge  # n
 from testbed import LINKS, Lab, start_traffic, wait_until  # noqa: E402
 
 PARTS = ["trials", "partitions", "stores", "soak"]
+CUTS = ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]
 # Longer than any retransmission of a SYN that is lost once.
 SETTLED = 3
 # A member that was asked to lead does not step aside for as long.
@@ -137,11 +139,11 @@ class Field:
         ends = sorted(began + took for began, took in list(self.openings.seen) if took is not None and began + took > since)
         return max((later - earlier for earlier, later in zip([since, *ends], ends)), default=seconds)
 
-    def disturb(self, what, action):
-        """Does something, and how long connections then have to wait."""
-        since = time.time()
+    def disturb(self, what, action, from_end=False):
+        """Does something, and how long connections wait that begin later: than its begin, or than its end."""
+        begin = time.time()
         action()
-        took = self.pause(since)
+        took = self.pause(time.time() if from_end else begin)
         print(f"{what}: a connection opened after {milliseconds(took)} ms", file=sys.stderr)
         return took
 
@@ -193,7 +195,7 @@ def quantiles(seconds):
 def partitions(field, arguments):
     """How long connections wait when something is cut, both ways and each way alone, and who leads meanwhile."""
     told = []
-    for what in ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]:
+    for what in arguments.cuts:
         for directions in (["in", "out"], ["in"], ["out"]):
             leader = field.settle()
             if what == "leader-switches":
@@ -201,7 +203,7 @@ def partitions(field, arguments):
             others = [member for member in field.members.values() if member is not leader]
             of, addresses = ends(what, leader, others)
             before = field.rules()
-            took = field.disturb(f"{what} {'+'.join(directions)}", lambda: of.cut(addresses, directions))
+            took = field.disturb(f"{what} {'+'.join(directions)}", lambda: of.cut(addresses, directions), from_end=True)
             longest = field.longest_pause(time.time(), 10)
             of.heal()
             field.settle()
@@ -289,9 +291,11 @@ def main():
     parser.add_argument("--outage", type=float, default=60, help="seconds for which etcd is stopped")
     parser.add_argument("--soak", type=float, default=600, help="seconds of members that are killed")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS, metavar="PART,...")
+    parser.add_argument("--cuts", type=lambda text: text.split(","), default=CUTS, metavar="CUT,...", help="those of the partitions")
     arguments = parser.parse_args()
-    if unknown := set(arguments.only) - set(PARTS):
-        parser.error(f"there are no parts {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    for what, chosen, known in [("parts", arguments.only, PARTS), ("cuts", arguments.cuts, CUTS)]:
+        if unknown := set(chosen) - set(known):
+            parser.error(f"there are no {what} {', '.join(sorted(unknown))}: there are {', '.join(known)}")
     with Lab(arguments.braid, f"cluster-{os.getpid()}") as lab, open(arguments.log, "w") as log:
         sys.exit(run(lab, log, arguments))
 

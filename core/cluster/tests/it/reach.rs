@@ -195,8 +195,8 @@ fn a_cut_that_follows_the_leader_moves_it_every_ten_seconds_at_most() {
     assert!((5..=7).contains(&world.stepped_aside.len()), "{:?} in a minute", world.stepped_aside);
 }
 
-/// Random cuts, and in every second seed anything else; then cuts that stay.
-fn explore(seed: u64) {
+/// Random cuts, and in every second seed anything else; then cuts that stay. Returns how often a leader stepped aside.
+fn explore(seed: u64) -> usize {
     let mut world = World::new(seed, if seed.is_multiple_of(4) { 5 } else { 3 }, SWITCHES);
     world.run_for(CALM);
     let end = world.now + FAULTS;
@@ -220,11 +220,19 @@ fn explore(seed: u64) {
     let elections = world.elections;
     world.run_for(Duration::from_secs(60));
     assert_eq!((world.elections, world.is_led_best()), (elections, true), "it stays");
+    world.stepped_aside.len()
 }
 
 #[test]
 fn whatever_is_cut_the_member_that_reaches_most_leads_in_the_end() {
-    let fails = |seed: &u64| catch_unwind(AssertUnwindSafe(|| explore(*seed))).is_err();
-    let failed: Vec<_> = (0..SEEDS).filter(fails).collect();
+    let (mut failed, mut stepped_aside) = (Vec::new(), 0);
+    for seed in 0..SEEDS {
+        match catch_unwind(AssertUnwindSafe(|| explore(seed))) {
+            Ok(times) => stepped_aside += times,
+            Err(_) => failed.push(seed),
+        }
+    }
+    println!("{SEEDS} seeds; leaders stepped aside {stepped_aside} times");
     assert!(failed.is_empty(), "{} seeds fail: {:?}", failed.len(), &failed[..failed.len().min(20)]);
+    assert!(stepped_aside > SEEDS as usize, "too few to tell");
 }

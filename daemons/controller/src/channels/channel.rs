@@ -334,9 +334,12 @@ impl Channel {
         Ok(true)
     }
 
-    /// Whether the switch has joined and answered something within this time.
+    /// Whether the switch has joined and answered something within this time. What it has sent and waits to be read may be an
+    /// answer.
     pub(super) fn is_reached(&self, now: Time, window: Duration) -> bool {
-        self.has_joined() && self.session.answered_at().is_some_and(|at| now.since(at) < window)
+        let has_unread = self.is_behind || self.has_more;
+        let has_answered = self.session.answered_at().is_some_and(|at| now.since(at) < window);
+        self.has_joined() && (has_answered || has_unread)
     }
 
     /// Called once a second, with the time so far in which the controller did not get to listen.
