@@ -73,7 +73,7 @@ pub struct ClusterMember {
     /// otherwise.
     #[serde(default)]
     pub following: Option<Following>,
-    /// The switches that have answered it within the last 0.3 s. A leader knows it of standbys, a standby of the leader; null
+    /// The switches that answer it. A leader knows it of standbys, a standby of the leader; null
     /// where it is not known.
     #[serde(default)]
     pub switches_reached: Option<u32>,

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 /// What a member says of its own way to the switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reach {
-    /// The switches that have answered it lately.
+    /// The switches that answer it.
     pub switches: u32,
     /// Whether it can lead: the store answers it, and it has what it is told of the leader's state.
     pub is_ready: bool,

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::Channels;
+use super::{Channels, Slot};
 
-/// The interval in which a switch is asked.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// More switches than this allows are asked less often.
-const MAX_A_SECOND: u32 = 5_000;
-/// Switches are asked in so many groups, one after the other, so that no turn asks all of them.
-const GROUPS: usize = 5;
-/// A switch that has not answered for so many intervals is not reached.
-const MISSED: u32 = 3;
+/// The time between two groups of switches that are asked, and between two counts.
+const SLICE: Duration = Duration::from_millis(20);
+/// The fewest groups: each switch is asked every 100 ms.
+const MIN_GROUPS: usize = 5;
+/// The most switches of a group: with more of them there are more groups, and each is asked less often.
+const MAX_IN_GROUP: usize = 100;
+/// A switch that has left a question without an answer for so many intervals is not reached.
+const MISSED: usize = 2;
 
 /// Which switches are asked next, and when.
 #[derive(Debug, Default)]
@@ -41,30 +41,32 @@ impl Channels {
         if !is_in_cluster || now < self.probing.next {
             return;
         }
-        let interval = interval(self.slots.len());
-        let group = self.probing.group;
-        self.probing = Probing { group: (group + 1) % GROUPS, next: now + interval / GROUPS as u32 };
-        for slot in (group..self.slots.len()).step_by(GROUPS) {
-            let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { continue };
-            match channel.probe() {
-                Ok(true) => self.flush(slot),
-                Ok(false) => {}
-                Err(why) => self.close(slot, &why),
-            }
+        let groups = groups(self.slots.len());
+        let group = self.probing.group % groups;
+        self.probing = Probing { group: group + 1, next: now + SLICE };
+        for slot in (group..self.slots.len()).step_by(groups) {
+            self.ask(now, slot);
         }
-        let window = interval * MISSED;
-        let mut reached = 0;
-        for channel in self.slots.iter_mut().flatten() {
+        let limit = SLICE.mul_f64((groups * MISSED) as f64);
+        let reached = self.slots.iter_mut().flatten().map(|channel| {
             channel.note_stall(now, stalled);
-            reached += u32::from(channel.is_reached(now, window));
+            u32::from(channel.is_reached(now, limit))
+        });
+        self.engine.borrow_mut().switches_mut().note_reached(now, reached.sum());
+    }
+
+    fn ask(&mut self, now: Time, slot: Slot) {
+        match self.slots.get_mut(slot).and_then(Option::as_mut).map(|channel| channel.probe(now)) {
+            Some(Ok(true)) => self.flush(slot),
+            Some(Err(why)) => self.close(slot, &why),
+            Some(Ok(false)) | None => {}
         }
-        self.engine.borrow_mut().switches_mut().note_reached(now, reached);
     }
 }
 
-fn interval(channels: usize) -> Duration {
-    let channels = u32::try_from(channels).unwrap_or(u32::MAX);
-    INTERVAL.max(Duration::from_secs(1) * channels / MAX_A_SECOND)
+const fn groups(channels: usize) -> usize {
+    let groups = channels.div_ceil(MAX_IN_GROUP);
+    if groups < MIN_GROUPS { MIN_GROUPS } else { groups }
 }
 
 #[cfg(test)]
@@ -73,9 +75,8 @@ mod tests {
 
     #[test]
     fn many_switches_are_asked_less_often() {
-        assert_eq!(interval(0), INTERVAL);
-        assert_eq!(interval(500), INTERVAL);
-        assert_eq!(interval(5_000), Duration::from_secs(1));
-        assert_eq!(interval(18_432), Duration::from_micros(3_686_400));
+        let seconds = |channels| SLICE.as_secs_f64() * groups(channels) as f64;
+        assert_eq!([0, 500, 5_000].map(seconds), [0.1, 0.1, 1.0]);
+        assert!(seconds(super::super::MAX_CHANNELS) < 4.0);
     }
 }
