@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed and stopped, standbys begin with what
-they knew, etcd is stopped and wiped, others intrude.
+"""Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed, stopped and cut off from the switches,
+standbys begin with what they knew, etcd is stopped and wiped, others intrude.
 
     cluster.py [--braid PROGRAM] [--log FILE] [--trials COUNT]
 
-Needs root, Open vSwitch, etcd and openssl. Prints one line of JSON with the times in which another member was master of every
+Needs root, Open vSwitch, etcd, nft and openssl. Prints one line of JSON with the times in which another member was master of every
 switch; exit code 5 if something was not as it should be.
 """
 
@@ -104,6 +104,10 @@ class Member:
         """The standbys that have what it knows."""
         members = self.ask("cluster", "status")["members"]
         return [it["name"] for it in members if (it["following"] or {}).get("lag_us") is not None]
+
+    def reached(self):
+        """The switches that each member reaches."""
+        return {it["name"]: it["switches_reached"] for it in self.ask("cluster", "status")["members"]}
 
     def term(self):
         return self.ask("cluster", "status")["newest_term"]
@@ -217,6 +221,24 @@ class Check:
         self.expect(f"{what}: the old one is slave", set(leader.roles()) <= {"slave"})
         if what == "SIGSTOP":
             self.expect(f"{what}: the old one raises an alarm", "leadership_lost" in leader.alarms())
+
+    def step_aside(self):
+        """A leader that is cut off from the switches alone lets another member lead."""
+        # For so long a member that was asked to lead stays.
+        time.sleep(10)
+        leader = self.settle()
+        self.expect("every member says what it reaches", wait_until_equal(leader.reached, dict.fromkeys(MEMBERS, len(SWITCHES))))
+        self.replace("cut off from the switches", self.cut, lambda _: self.heal())
+        self.expect("the one that is cut off raises an alarm", "switches_unreachable" in leader.alarms())
+
+    def cut(self, member):
+        """Drops what passes between a member and the switches, both ways."""
+        port = member.openflow.rsplit(":", 1)[1]
+        rules = "; ".join(f"add rule inet cut in tcp {end} {port} drop" for end in ("sport", "dport"))
+        self.lab.ovs("nft", f"add table inet cut; add chain inet cut in {{ type filter hook input priority 0; }}; {rules}")
+
+    def heal(self):
+        self.lab.ovs("nft", "delete table inet cut")
 
     def agree(self):
         """Every member names the same leader and knows all members."""
@@ -381,6 +403,14 @@ def connect(lab, controllers):
         lab.ovs("ovs-vsctl", "set", "controller", row, "max_backoff=1000", "connection_mode=out-of-band")
 
 
+def wait_until_equal(ask, wanted, patience=5):
+    """Whether an answer is this one within some seconds."""
+    end = time.monotonic() + patience
+    while ask() != wanted and time.monotonic() < end:
+        time.sleep(0.1)
+    return ask() == wanted
+
+
 def kill(member):
     os.kill(member.process.pid, signal.SIGKILL)
     member.process.wait()
@@ -409,6 +439,7 @@ def run(lab, etcd, trials):
             lambda leader: os.kill(leader.process.pid, signal.SIGCONT),
         )
         check.replace("hand-over", Member.hand_over, lambda leader: None)
+    check.step_aside()
     check.agree()
     check.share(etcd.folder)
     check.promise()

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """The failures of docs/reliability.md, "Changes of leaders": three controllers, three etcds, 20 bridges of Open vSwitch.
 
-    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...] [--log FILE]
+    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...]
+            [--cuts CUT,...] [--log FILE]
 
 Parts are trials (hand-overs, kill -9, SIGSTOP), partitions, stores (etcd stopped, compacted, restored from older data, wiped) and soak
 (members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP connections are opened at a rate.
 Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a rule was
-written again, or two members led in one term.
+written again, two members led in one term, or none opened for a second after the leader was cut off from the switches.
 """
 
 import argparse
@@ -27,8 +28,13 @@ from fleet import MEMBERS, STORES, SWITCHES_AT, Member, Stores, make_bridge  # n
 from testbed import LINKS, Lab, start_traffic, wait_until  # noqa: E402
 
 PARTS = ["trials", "partitions", "stores", "soak"]
+CUTS = ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]
 # Longer than any retransmission of a SYN that is lost once.
 SETTLED = 3
+# A member that was asked to lead does not step aside for as long.
+CALM = 10
+# Within this time connections open again after the leader alone was cut off from the switches.
+STEP_ASIDE_LIMIT = 1
 
 
 class Openings:
@@ -133,11 +139,11 @@ class Field:
         ends = sorted(began + took for began, took in list(self.openings.seen) if took is not None and began + took > since)
         return max((later - earlier for earlier, later in zip([since, *ends], ends)), default=seconds)
 
-    def disturb(self, what, action):
-        """Does something, and how long connections then have to wait."""
-        since = time.time()
+    def disturb(self, what, action, from_end=False):
+        """Does something, and how long connections wait that begin later: than its begin, or than its end."""
+        begin = time.time()
         action()
-        took = self.pause(since)
+        took = self.pause(time.time() if from_end else begin)
         print(f"{what}: a connection opened after {milliseconds(took)} ms", file=sys.stderr)
         return took
 
@@ -175,6 +181,11 @@ def milliseconds(seconds):
     return round(seconds * 1000) if math.isfinite(seconds) else None
 
 
+def within(millis, limit):
+    """Whether something happened, and in time."""
+    return millis is not None and millis <= limit * 1000
+
+
 def quantiles(seconds):
     """Without a 99th percentile: trials are fewer than a hundred."""
     ordered = sorted(seconds)
@@ -184,13 +195,15 @@ def quantiles(seconds):
 def partitions(field, arguments):
     """How long connections wait when something is cut, both ways and each way alone, and who leads meanwhile."""
     told = []
-    for what in ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]:
+    for what in arguments.cuts:
         for directions in (["in", "out"], ["in"], ["out"]):
             leader = field.settle()
+            if what == "leader-switches":
+                time.sleep(CALM)
             others = [member for member in field.members.values() if member is not leader]
             of, addresses = ends(what, leader, others)
             before = field.rules()
-            took = field.disturb(f"{what} {'+'.join(directions)}", lambda: of.cut(addresses, directions))
+            took = field.disturb(f"{what} {'+'.join(directions)}", lambda: of.cut(addresses, directions), from_end=True)
             longest = field.longest_pause(time.time(), 10)
             of.heal()
             field.settle()
@@ -253,6 +266,7 @@ def run(lab, log, arguments):
     time.sleep(SETTLED)
     probe = json.loads(lab.stop(field.probe).splitlines()[-1])
     ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
+    slow = [it for it in result.get("partitions", []) if it["cut"] == "leader-switches" and not within(it["first_ms"], STEP_ASIDE_LIMIT)]
     two_leaders = {term: sorted(names) for term, names in field.leaders.items() if len(names) > 1}
     took = sorted(took for _, took in field.openings.seen if took is not None)
     result |= {
@@ -264,7 +278,7 @@ def run(lab, log, arguments):
         "terms_with_two_leaders": two_leaders,
     }
     print(json.dumps(result))
-    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or probe["lost"]
+    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or slow or probe["lost"]
     return 5 if bad else 0
 
 
@@ -277,9 +291,11 @@ def main():
     parser.add_argument("--outage", type=float, default=60, help="seconds for which etcd is stopped")
     parser.add_argument("--soak", type=float, default=600, help="seconds of members that are killed")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS, metavar="PART,...")
+    parser.add_argument("--cuts", type=lambda text: text.split(","), default=CUTS, metavar="CUT,...", help="those of the partitions")
     arguments = parser.parse_args()
-    if unknown := set(arguments.only) - set(PARTS):
-        parser.error(f"there are no parts {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    for what, chosen, known in [("parts", arguments.only, PARTS), ("cuts", arguments.cuts, CUTS)]:
+        if unknown := set(chosen) - set(known):
+            parser.error(f"there are no {what} {', '.join(sorted(unknown))}: there are {', '.join(known)}")
     with Lab(arguments.braid, f"cluster-{os.getpid()}") as lab, open(arguments.log, "w") as log:
         sys.exit(run(lab, log, arguments))
 

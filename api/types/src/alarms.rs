@@ -158,6 +158,11 @@ pub enum Threat {
         /// What happened, and what to do about it.
         why: String,
     },
+    /// The controller led its cluster and let a standby lead that reaches more switches.
+    SwitchesUnreachable {
+        /// What happened, and what to do about it.
+        why: String,
+    },
     /// Another process is a member of the cluster with the controller's name.
     DuplicateMember {
         /// Which one, and what to do about it.

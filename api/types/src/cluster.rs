@@ -31,6 +31,9 @@ pub struct Cluster {
     /// What a take-over would lose without it: facts that a leader tells its standbys, or that a standby has of its leader.
     #[serde(default)]
     pub facts: u64,
+    /// How often this member led, and let a standby lead because that one reached more switches.
+    #[serde(default)]
+    pub stepped_aside: u64,
     /// All members that this one knows of, and itself, by name.
     pub members: Vec<ClusterMember>,
 }
@@ -49,6 +52,7 @@ impl Cluster {
             newest_term: 0,
             store_answers: false,
             facts: 0,
+            stepped_aside: 0,
             members: Vec::new(),
         }
     }
@@ -69,6 +73,10 @@ pub struct ClusterMember {
     /// otherwise.
     #[serde(default)]
     pub following: Option<Following>,
+    /// The switches that answer it. A leader knows it of standbys, a standby of the leader; null
+    /// where it is not known.
+    #[serde(default)]
+    pub switches_reached: Option<u32>,
 }
 
 /// How far a standby is behind its leader.

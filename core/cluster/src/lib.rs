@@ -2,7 +2,8 @@
 //!
 //! A [`Member`] is one controller. The store (etcd) decides who leads: its `leader` key exists as long as the leader's
 //! lease, and its `term` is raised in the transaction that wins. Members send each other heartbeats, so that a standby
-//! notices a dead leader before the lease ends, and revokes it. Switches fence an old leader by the term.
+//! notices a dead leader before the lease ends, and revokes it. Switches fence an old leader by the term. Members also say how
+//! many switches they reach, and a leader that reaches fewer than a standby steps aside.
 //!
 //! [`Intents`] are what API calls were answered for: the leader has the store keep them before it answers, and whoever leads
 //! next reads them.
@@ -43,6 +44,7 @@ mod hearing;
 mod intents;
 mod member;
 mod message;
+mod reach;
 mod settings;
 mod store;
 mod terms;
@@ -53,6 +55,7 @@ pub use intents::{
 };
 pub use member::{Event, HandOverError, Identity, Member, TakeOverError};
 pub use message::{ConnectionId, MemberId, Message, Outgoing, RunId};
+pub use reach::Reach;
 pub use settings::Settings;
 pub use store::{LeaderRecord, LeaseId, RequestId, StoreAnswer, StoreRequest, StoreView};
 pub use terms::TermStamp;

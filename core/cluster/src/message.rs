@@ -5,6 +5,8 @@ use std::fmt;
 use braid_types::Term;
 use serde::{Deserialize, Serialize};
 
+use crate::reach::Reach;
+
 /// The name of a member, unique in its cluster.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -47,11 +49,17 @@ pub enum Message {
         term: Term,
         /// Whether its lease holds, as far as it knows.
         has_lease: bool,
+        /// What it reaches; `None`: it does not know, or an older version does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reach: Option<Reach>,
     },
     /// The answer of a standby.
     Follow {
         /// The newest term that the standby has seen.
         newest: Term,
+        /// What it reaches, as in a heartbeat.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reach: Option<Reach>,
     },
     /// The leader of this term asks the receiver to take over.
     HandOver {

@@ -17,6 +17,9 @@ pub struct Settings {
     pub retry_interval: Duration,
     /// A request to the store without an answer for this long has failed.
     pub store_timeout: Duration,
+    /// How long a leader reaches fewer switches than a standby before it steps aside. If it reaches less than half as many,
+    /// `silence` is enough. A member that has started, or was asked to lead, does not step aside for as long.
+    pub calm: Duration,
     /// A leader that is heard but has lost its lease for this long is replaced by a standby that reaches the store.
     pub leaseless_limit: Duration,
 }
@@ -30,6 +33,7 @@ impl Default for Settings {
             read_interval: Duration::from_millis(500),
             retry_interval: Duration::from_millis(50),
             store_timeout: Duration::from_millis(300),
+            calm: Duration::from_secs(10),
             leaseless_limit: Duration::from_secs(2),
         }
     }

@@ -121,6 +121,11 @@ pub enum Threat {
         /// What happened, and what to do about it.
         why: String,
     },
+    /// The controller led its cluster and let a standby lead that reaches more switches.
+    SwitchesUnreachable {
+        /// What happened, and what to do about it.
+        why: String,
+    },
     /// Another process is a member with the controller's name.
     DuplicateMember {
         /// Which one, and what to do about it.
@@ -167,6 +172,7 @@ impl Threat {
             Self::ForeignTerm { .. } => "foreign_term",
             Self::StoreUnreachable { .. } => "store_unreachable",
             Self::LeadershipLost { .. } => "leadership_lost",
+            Self::SwitchesUnreachable { .. } => "switches_unreachable",
             Self::DuplicateMember { .. } => "duplicate_member",
             Self::CorruptStore { .. } => "corrupt_store",
             Self::ForeignMember { .. } => "foreign_member",
@@ -216,6 +222,7 @@ impl fmt::Display for Text<'_, Threat> {
             Threat::CertificateExpiry { why }
             | Threat::StoreUnreachable { why }
             | Threat::LeadershipLost { why }
+            | Threat::SwitchesUnreachable { why }
             | Threat::DuplicateMember { why }
             | Threat::CorruptStore { why } => f.write_str(why),
             Threat::TooManyAddresses => f.write_str("too many new addresses, address conflicts or lookups"),

@@ -728,6 +728,11 @@ export interface components {
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
+            /**
+             * Format: int64
+             * @description How often this member led, and let a standby lead because that one reached more switches.
+             */
+            stepped_aside?: number;
             /** @description Whether the cluster's store answers this member. */
             store_answers: boolean;
             /**
@@ -744,6 +749,12 @@ export interface components {
             last_heard?: components["schemas"]["Time"] | null;
             /** @description Its name. */
             name: string;
+            /**
+             * Format: int32
+             * @description The switches that answer it. A leader knows it of standbys, a standby of the leader; null
+             *     where it is not known.
+             */
+            switches_reached?: number | null;
         };
         /** @description A connection that is about to open, or has ended. */
         Connection: {
@@ -2303,6 +2314,11 @@ export interface components {
         } | {
             /** @enum {string} */
             kind: "leadership_lost";
+            /** @description What happened, and what to do about it. */
+            why: string;
+        } | {
+            /** @enum {string} */
+            kind: "switches_unreachable";
             /** @description What happened, and what to do about it. */
             why: string;
         } | {

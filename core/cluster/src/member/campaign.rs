@@ -74,8 +74,10 @@ impl Member {
     /// Nobody leads, as far as the store knows.
     fn consider_campaign(&mut self, now: Time) {
         let is_led = self.leading.is_none() && self.hearing.is_alive(now, self.settings.silence);
+        // The standby that was asked to lead has ended the lease, and campaigns.
+        let is_left = self.leading.as_ref().is_some_and(|it| it.is_handed_over(now, self.settings.silence));
         // A leader that is alive gets its lease back by itself, unless it does not reach the store.
-        if is_led && !self.hearing.is_leaseless(now, self.settings.leaseless_limit) {
+        if is_left || is_led && !self.hearing.is_leaseless(now, self.settings.leaseless_limit) {
             self.read_at = now + self.settings.retry_interval;
             return;
         }

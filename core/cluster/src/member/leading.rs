@@ -42,6 +42,7 @@ impl Leading {
 impl Member {
     /// Sends a heartbeat if one is due and the brain has made progress.
     pub(super) fn send_heartbeat(&mut self, now: Time) {
+        let reach = self.own_reach(now);
         let Some(leading) = &mut self.leading else { return };
         let lease = self.lease.filter(|own| own.id == leading.lease);
         let has_lease = lease.and_then(|own| own.until).is_some_and(|until| now < until);
@@ -50,7 +51,7 @@ impl Member {
         }
         leading.heartbeat_at = now + self.settings.heartbeat;
         if std::mem::take(&mut leading.has_news) {
-            let message = Message::Heartbeat { term: leading.term, has_lease };
+            let message = Message::Heartbeat { term: leading.term, has_lease, reach };
             self.outgoing.push_back(Outgoing { to: None, message });
         }
     }

@@ -14,6 +14,7 @@ mod campaign;
 mod leading;
 mod requests;
 mod runs;
+mod stepping_aside;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use braid_types::{SplitMix64, Term, Time};
 use crate::calls::Calls;
 use crate::hearing::Hearing;
 use crate::message::{ConnectionId, MemberId, Message, Outgoing, RunId};
+use crate::reach::Reaches;
 use crate::settings::Settings;
 use crate::store::{LeaseId, RequestId, StoreAnswer, StoreRequest, StoreView};
 use crate::terms::TermStamp;
@@ -61,6 +63,15 @@ pub enum Event {
         /// Whether it has just handed leadership over.
         is_handed_over: bool,
     },
+    /// This member leads, reaches fewer switches than a standby, and has asked that one to lead.
+    SteppedAside {
+        /// The standby.
+        to: MemberId,
+        /// The switches that this member reaches.
+        own: u32,
+        /// The switches that the standby reaches.
+        theirs: u32,
+    },
     /// The store does not answer, or answers again.
     Store {
         /// Whether it answers.
@@ -96,6 +107,7 @@ pub struct Member {
     read_at: Time,
     /// When standbys were heard last.
     followers: BTreeMap<MemberId, Time>,
+    reaches: Reaches,
     called_at: Time,
     outgoing: VecDeque<Outgoing>,
     events: VecDeque<Event>,
@@ -118,6 +130,7 @@ impl Member {
             view: StoreView::default(),
             read_at: now,
             followers: BTreeMap::new(),
+            reaches: Reaches::new(now, settings),
             called_at: now,
             outgoing: VecDeque::new(),
             events: VecDeque::new(),
@@ -193,14 +206,19 @@ impl Member {
     /// A member has sent a message.
     pub fn handle_message(&mut self, now: Time, from: &MemberId, message: Message) {
         match message {
-            Message::Heartbeat { term, has_lease } => self.on_heartbeat(now, from, term, has_lease),
-            Message::Follow { newest } => {
+            Message::Heartbeat { term, has_lease, reach } => {
+                self.reaches.note(now, from, reach);
+                self.on_heartbeat(now, from, term, has_lease);
+            }
+            Message::Follow { newest, reach } => {
+                self.reaches.note(now, from, reach);
                 self.followers.insert(from.clone(), now);
                 self.note_term(now, newest);
             }
             Message::HandOver { term } if !self.newest.is_newer_than(term) => {
                 self.hearing.note_gone(from);
                 self.read_at = now;
+                self.reaches.keep_calm(now + self.settings.calm);
             }
             Message::HandOver { .. } => {}
         }
@@ -213,6 +231,7 @@ impl Member {
         if self.connections.get(from) == Some(&connection) {
             self.connections.remove(from);
             self.followers.remove(from);
+            self.reaches.forget(from);
             self.hearing.note_gone(from);
             self.read_at = now;
         }
@@ -234,6 +253,7 @@ impl Member {
         if stall > self.settings.heartbeat {
             // This member was stopped. What others sent meanwhile waits to be read.
             self.hearing.excuse(stall, now);
+            self.reaches.begin_anew();
             self.read_at = now;
         }
         self.called_at = now;
@@ -277,7 +297,7 @@ impl Member {
             None => {}
         }
         self.hearing.note(now, from, term, has_lease);
-        let message = Message::Follow { newest: self.newest };
+        let message = Message::Follow { newest: self.newest, reach: self.own_reach(now) };
         self.outgoing.push_back(Outgoing { to: Some(from.clone()), message });
     }
 

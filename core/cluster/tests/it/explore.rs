@@ -29,9 +29,9 @@ fn ends(world: &mut World) -> (End, End) {
 }
 
 /// One fault, or the end of one.
-fn disturb(world: &mut World) {
+pub(crate) fn disturb(world: &mut World) {
     let member = world.random.below(world.nodes.len());
-    match world.random.below(16) {
+    match world.random.below(17) {
         0 => world.kill(member),
         1 | 2 => world.restart(member),
         3 => world.pause(member),
@@ -50,7 +50,8 @@ fn disturb(world: &mut World) {
         11 => world.store.start(world.now),
         12 => world.store.delay = Duration::from_millis([0, 5, 500][world.random.below(3)]),
         13 => world.loss = [0.0, 0.02, 0.2][world.random.below(3)],
-        14 => world.delay = Duration::from_millis([1, 5, 50][world.random.below(3)]),
+        14 => world.cut_at_random(),
+        15 => world.delay = Duration::from_millis([1, 5, 50][world.random.below(3)]),
         _ => match world.random.below(3) {
             0 => world.store.restore(world.now),
             _ => world.store.keep_snapshot(),
@@ -69,7 +70,7 @@ fn use_api(world: &mut World) {
 }
 
 /// The end of all faults.
-fn heal(world: &mut World) {
+pub(crate) fn heal(world: &mut World) {
     world.cuts.clear();
     (world.loss, world.delay) = (0.0, Duration::from_millis(1));
     world.store.delay = Duration::ZERO;

@@ -5,6 +5,7 @@ mod explore;
 mod intents;
 mod node;
 mod promises;
+mod reach;
 mod scenes;
 mod store;
 mod switch;

@@ -8,6 +8,8 @@ use braid_cluster::{
 };
 use braid_types::{Term, Time};
 
+use crate::reach::Probes;
+
 /// Roles claimed of switches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Claimed {
@@ -40,6 +42,7 @@ pub(crate) struct Node {
     /// How far its clock is ahead.
     skew: Duration,
     pub(crate) roles: Vec<Claimed>,
+    pub(crate) probes: Probes,
     /// The time of its last timer.
     pub(crate) wake: u64,
 }
@@ -49,11 +52,27 @@ impl Node {
         let id = MemberId::new(format!("m{index}"));
         let member = Self::start(now + skew, &id, seed);
         let roles = vec![Claimed::default(); switches];
+        let probes = Probes::new(now, switches);
         let (run, wake) = (0, 0);
         let (is_paused, is_down, hangs) = (false, false, false);
         let intents = Intents::new(IntentSettings::default());
         let (brain, calls) = (Entries::new(), BTreeMap::new());
-        Self { id, index, member, intents, brain, calls, run, is_paused, is_down, hangs, skew, roles, wake }
+        Self {
+            id,
+            index,
+            member,
+            intents,
+            brain,
+            calls,
+            run,
+            is_paused,
+            is_down,
+            hangs,
+            skew,
+            roles,
+            probes,
+            wake,
+        }
     }
 
     fn start(local: Time, id: &MemberId, seed: u64) -> Member {
@@ -78,6 +97,7 @@ impl Node {
         self.run += 1;
         (self.is_down, self.is_paused, self.hangs) = (false, false, false);
         self.roles.fill(Claimed::default());
+        self.probes = Probes::new(now, self.roles.len());
         self.member = Self::start(self.local(now), &self.id, seed);
         self.intents = Intents::new(IntentSettings::default());
         self.brain.clear();

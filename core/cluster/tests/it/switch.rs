@@ -17,6 +17,8 @@ pub(crate) struct Switch {
 pub(crate) enum Order {
     Claim(Term),
     Write(Term),
+    /// Asks for a sign of life, as anybody may.
+    Probe,
 }
 
 /// What the switch answers.
@@ -25,11 +27,13 @@ pub(crate) enum Reply {
     Master(Term),
     /// Stale, or slave: the newest term.
     Refused(Term),
+    Alive,
 }
 
 impl Switch {
     pub(crate) fn handle(&mut self, from: Connection, order: Order) -> Option<Reply> {
         match order {
+            Order::Probe => Some(Reply::Alive),
             Order::Claim(term) => {
                 if let Some(newest) = self.newest.filter(|newest| newest.is_newer_than(term)) {
                     return Some(Reply::Refused(newest));

@@ -80,6 +80,8 @@ pub(crate) struct World {
     pub(crate) elections: usize,
     /// Who stood down, and whether that was asked for.
     pub(crate) depositions: Vec<(usize, bool)>,
+    /// When members have stepped aside by themselves.
+    pub(crate) stepped_aside: Vec<(Time, usize)>,
     /// What API calls were answered for.
     pub(crate) promises: Promises,
 }
@@ -110,6 +112,7 @@ impl World {
             leaders: BTreeMap::new(),
             elections: 0,
             depositions: Vec::new(),
+            stepped_aside: Vec::new(),
             promises: Promises::default(),
         };
         for member in 0..members {
@@ -265,6 +268,9 @@ impl World {
             }
             _ => None,
         };
+        if let Item::Message { message, .. } = &item {
+            self.note_message(member, *message);
+        }
         let node = &mut self.nodes[member];
         let local = node.local(self.now);
         match (item, from) {
@@ -277,6 +283,7 @@ impl World {
             }
             (Item::Answer { id, answer }, _) => node.member.handle_store(local, id, answer),
             (Item::Reply { switch, reply }, _) => match reply {
+                Reply::Alive => node.probes.note_answer(self.now, switch),
                 Reply::Master(term) => node.roles[switch] = Claimed { master: Some(term), refused: None },
                 Reply::Refused(newest) => {
                     node.roles[switch] = Claimed { master: None, refused: Some(newest) };
@@ -296,7 +303,8 @@ impl World {
             return;
         }
         self.nodes[member].member.handle_progress();
-        let Some(term) = self.nodes[member].member.term() else { return };
+        self.probe(member);
+        let Some(term) = self.nodes[member].member.term() else { return self.drain(member) };
         for switch in 0..self.switches.len() {
             let Claimed { master, refused } = self.nodes[member].roles[switch];
             if refused.is_some_and(|newest| !term.is_newer_than(newest)) {
@@ -308,7 +316,7 @@ impl World {
         self.drain(member);
     }
 
-    fn order(&mut self, member: usize, switch: usize, order: Order) {
+    pub(crate) fn order(&mut self, member: usize, switch: usize, order: Order) {
         let Some(after) = self.passes(End::Member(member), End::Switch(switch)) else { return };
         let last = self.order.get(&(member, switch)).copied().unwrap_or_default();
         let at = (self.now + after).max(last);
@@ -331,6 +339,7 @@ impl World {
                     self.nodes[member].intents.follow();
                     self.nodes[member].brain.clear();
                 }
+                Event::SteppedAside { own, theirs, .. } => self.note_stepped_aside(member, own, theirs),
                 Event::Store { .. } => {}
             }
         }

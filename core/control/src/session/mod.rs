@@ -71,6 +71,18 @@ pub enum SessionEvent<'a> {
     Other(Event<'a>),
 }
 
+/// Whether a switch sends this only to whoever has asked for something.
+const fn is_answer(message: &Message<'_>) -> bool {
+    matches!(
+        message,
+        Message::EchoReply(_)
+            | Message::BarrierReply
+            | Message::MultipartReply(_)
+            | Message::RoleReply(_)
+            | Message::Error(_)
+    )
+}
+
 /// The state of one OpenFlow connection. Send what it appends to `out` to the switch.
 #[derive(Debug)]
 pub struct Session {
@@ -81,6 +93,8 @@ pub struct Session {
     /// When its handshake would have begun if the controller had always listened.
     opened_at: Time,
     heard_at: Time,
+    /// When the switch last answered something, which shows that it is heard and hears.
+    answered_at: Option<Time>,
     echo_sent: bool,
 }
 
@@ -104,6 +118,7 @@ impl Session {
             connected_at: now,
             opened_at: now,
             heard_at: now,
+            answered_at: None,
             echo_sent: false,
         }
     }
@@ -208,6 +223,9 @@ impl Session {
             Message::EchoReply(echo).encode(xid, out)?;
             return Ok(None);
         }
+        if is_answer(&message) {
+            self.answered_at = Some(now);
+        }
         self.take(xid, message, length, out)
     }
 
@@ -272,8 +290,22 @@ impl Session {
     /// The caller could not listen for this long: that was no silence of the switch.
     pub fn note_stall(&mut self, now: Time, stall: Duration) {
         self.heard_at = (self.heard_at + stall).min(now);
+        self.answered_at = self.answered_at.map(|at| (at + stall).min(now));
         let latest = self.connected_at + self.limits.handshake.saturating_mul(MAX_HANDSHAKE_EXTENSION);
         self.opened_at = (self.opened_at + stall).min(now).min(latest);
+    }
+
+    /// When the switch last answered something, not counting the time in which the caller did not listen.
+    pub const fn answered_at(&self) -> Option<Time> {
+        self.answered_at
+    }
+
+    /// Asks for a sign of life, beside the echo requests that measure round trips.
+    pub fn probe(&self, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        if !matches!(self.state, State::Hello) {
+            Message::EchoRequest(Echo { data: Bytes(&[]) }).encode(Xid(0), out)?;
+        }
+        Ok(())
     }
 
     /// Call at least every second. After the handshake, each call sends an echo request and a question for the role if they

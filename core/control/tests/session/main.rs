@@ -7,3 +7,4 @@ mod counting;
 mod protocol;
 mod random;
 mod roles;
+mod signs_of_life;

@@ -100,6 +100,8 @@ pub(super) struct Channel {
     pub(super) wanted: Wanted,
     /// The time of the session's next timeout call.
     pub(super) due: Time,
+    /// When the switch was asked for a sign of life, for the first time after it had given one.
+    asked_at: Option<Time>,
     /// The controller's stalls that the session knows of.
     pub(super) stalled: Duration,
 }
@@ -115,7 +117,7 @@ impl Channel {
         let session = Session::open(now, term, SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
         let (identity, joined, checked, place, is_behind, sent) = (None, None, false, None, false, 0);
-        let (due, stalled, has_more) = (now, Duration::ZERO, false);
+        let (due, stalled, has_more, asked_at) = (now, Duration::ZERO, false, None);
         Self {
             stream,
             identity,
@@ -133,6 +135,7 @@ impl Channel {
             sent,
             wanted,
             due,
+            asked_at,
             stalled,
         }
     }
@@ -316,10 +319,48 @@ impl Channel {
         self.joined.is_some()
     }
 
+    /// The time so far in which the controller did not get to listen: that was no silence of the switch.
+    pub(super) fn note_stall(&mut self, now: Time, stalled: Duration) {
+        let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
+        if !stall.is_zero() {
+            self.session.note_stall(now, stall);
+            self.asked_at = self.asked_at.map(|at| (at + stall).min(now));
+        }
+    }
+
+    /// Asks a switch that has joined for a sign of life. Returns whether there is something to send.
+    pub(super) fn probe(&mut self, now: Time) -> Result<bool, ChannelError> {
+        if !self.has_joined() {
+            return Ok(false);
+        }
+        if self.unanswered_since().is_none() {
+            self.asked_at = Some(now);
+        }
+        // One that does not read gets no more to read.
+        if self.wants().write {
+            return Ok(false);
+        }
+        self.session.probe(&mut self.pending)?;
+        Ok(true)
+    }
+
+    /// Whether the switch has joined and leaves nothing without an answer for this long. What it has sent and waits to be read
+    /// may be one.
+    pub(super) fn is_reached(&self, now: Time, limit: Duration) -> bool {
+        let has_unread = self.is_behind || self.has_more;
+        let is_silent = self.unanswered_since().is_some_and(|at| now.since(at) >= limit);
+        self.has_joined() && (!is_silent || has_unread)
+    }
+
+    /// When the first question was asked after which no answer has come.
+    fn unanswered_since(&self) -> Option<Time> {
+        let answered_at = self.session.answered_at();
+        self.asked_at.filter(|asked| answered_at.is_none_or(|answered| answered < *asked))
+    }
+
     /// Called once a second, with the time so far in which the controller did not get to listen.
     pub(super) fn handle_timeout(&mut self, now: Time, stalled: Duration) -> Result<(), ChannelError> {
-        let stall = stalled.saturating_sub(std::mem::replace(&mut self.stalled, stalled));
-        self.session.note_stall(now, stall);
+        self.note_stall(now, stalled);
         self.outbox.trim(&mut self.pending);
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }

@@ -12,6 +12,7 @@ mod handshakes;
 mod identity;
 mod outbox;
 mod poller;
+mod reach;
 mod tls;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -33,6 +34,7 @@ use handshakes::Handshakes;
 use identity::Identity;
 use outbox::Slot;
 use poller::Poller;
+use reach::Probing;
 
 pub(crate) use accept::{accept, accept_queue};
 pub(crate) use outbox::{Filled, Outbox, RoleWish};
@@ -67,6 +69,7 @@ pub(crate) struct Channels {
     filled: Rc<Filled>,
     /// The time of each session's next timeout call.
     due: BTreeSet<(Time, Slot)>,
+    probing: Probing,
     /// The buffer that channels read into, one at a time.
     inbox: Vec<u8>,
     round: Round,
@@ -105,6 +108,7 @@ impl Channels {
             handshakes: Handshakes::new(handshakes::LIMITS),
             filled: Rc::default(),
             due: BTreeSet::new(),
+            probing: Probing::default(),
             // Room for left-over messages, or for an incomplete message, and for a read.
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
             round: Round::default(),
@@ -131,16 +135,25 @@ impl Channels {
 
     /// Waits until there is something to do.
     async fn wait(&mut self) {
-        let next = self.due.first().map(|(at, _)| at.since(self.engine.borrow().now()));
+        let next = self.until_next();
         let filled = self.filled.clone();
         tokio::select! {
             Some(incoming) = self.accepted.recv() => self.take(incoming),
             // The next poll reports an error again.
             _ = self.poller.some() => {}
             () = filled.some() => {}
-            () = tokio::time::sleep(next.unwrap_or(TICK).min(MAX_SLEEP)) => {}
+            () = tokio::time::sleep(next) => {}
         }
         filled.looked_at();
+    }
+
+    /// The time until something is due.
+    fn until_next(&self) -> Duration {
+        let engine = self.engine.borrow();
+        let now = engine.now();
+        let probing = engine.switches().is_elected().then(|| self.probing.until_next(now));
+        let due = self.due.first().map(|(at, _)| at.since(now));
+        [due, probing].into_iter().flatten().fold(MAX_SLEEP, Duration::min)
     }
 
     /// Runs one turn. Returns whether there was anything to do.
@@ -157,6 +170,7 @@ impl Channels {
             self.end_round();
             // After the reads, so that no switch counts as silent because the controller was delayed.
             self.tick();
+            self.probe();
             self.check_identities();
         }
         let flushed = self.flush_all();

@@ -35,6 +35,7 @@ impl Handle {
             address: address.clone(),
             last_heard: member.last_heard(id),
             following: cluster.following(id),
+            switches_reached: member.reach(now, id).map(|it| it.switches),
         });
         api::Cluster {
             schema: Schema,
@@ -46,6 +47,7 @@ impl Handle {
             newest_term: member.newest().0,
             store_answers: member.store_answers(),
             facts: cluster.facts(),
+            stepped_aside: cluster.stepped_aside,
             members: members.collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! The member on the engine's thread: what it is told, and what it asks for.
 
 mod facts;
+mod reach;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +72,10 @@ pub(super) struct Cluster {
     telling: BTreeSet<MemberId>,
     /// The newest term of a switch that the member knows of.
     told: Term,
+    /// The switches that the member reaches, as it was told last.
+    counted: Option<(Time, u32)>,
+    /// How often it has stepped aside because a standby reached more.
+    pub(super) stepped_aside: u64,
     /// What could not be read of the store last.
     corrupt: Option<String>,
 }
@@ -143,6 +148,8 @@ pub(crate) fn member(
         following,
         telling: BTreeSet::new(),
         told,
+        counted: None,
+        stepped_aside: 0,
         corrupt: None,
     };
     let (cluster, woken) = (Rc::new(RefCell::new(cluster)), Rc::new(Notify::new()));
@@ -226,6 +233,7 @@ impl Cluster {
         }
         // The engine's thread has come to this: it does not hang.
         self.member.handle_progress();
+        self.tell_reach(now);
         if now >= self.member.poll_timeout() {
             self.member.handle_timeout(now);
         }
@@ -360,6 +368,7 @@ impl Cluster {
                     self.alarm(Threat::LeadershipLost { why: DEPOSED.to_owned() });
                 }
             }
+            Event::SteppedAside { to, own, theirs } => self.note_stepped_aside(&to, own, theirs),
             Event::Store { answers: true } => info!("the cluster's store answers again"),
             Event::Store { answers: false } => {
                 let reason = self.store.failure().map(|why| format!(" ({why})")).unwrap_or_default();

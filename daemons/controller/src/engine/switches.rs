@@ -20,6 +20,8 @@ pub(crate) struct Switches {
     connected: BTreeMap<DatapathId, Peer>,
     roster: Roster,
     mastership: Mastership,
+    /// How many have answered lately, and when that was counted.
+    reached: Option<(Time, u32)>,
 }
 
 /// A connected switch.
@@ -89,6 +91,7 @@ impl Switches {
             connected: BTreeMap::new(),
             roster: Roster::new(&SwitchAccess::default()),
             mastership: Mastership::new(Term(clock::generation())),
+            reached: None,
         }
     }
 
@@ -152,6 +155,16 @@ impl Switches {
     /// The newest term that a switch has seen and no member of the cluster has raised.
     pub(crate) const fn newest_foreign_term(&self) -> Option<Term> {
         self.mastership.newest_foreign()
+    }
+
+    /// So many switches have answered lately.
+    pub(crate) const fn note_reached(&mut self, now: Time, switches: u32) {
+        self.reached = Some((now, switches));
+    }
+
+    /// How many switches have answered lately, and when that was counted; `None` where nobody counts.
+    pub(crate) const fn reached(&self) -> Option<(Time, u32)> {
+        self.reached
     }
 
     /// Claims the role of master of every connected switch, in a new term.

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::SyncSender;
 
+use braid_cluster::Reach;
 use braid_types::Term;
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -59,7 +60,7 @@ fn messages_arrive_from_the_member_that_has_said_hello() {
     let Some(Incoming::Opened(member, _)) = incoming.blocking_recv() else { panic!("no hello") };
     assert_eq!(member, MemberId::new("b"));
     // What was sent before the connection was open may be dropped.
-    let message = Message::Follow { newest: Term(5) };
+    let message = Message::Follow { newest: Term(5), reach: None };
     let next = loop {
         sender.try_send(message).expect("room");
         if let Ok(next) = incoming.try_recv() {
@@ -142,4 +143,18 @@ fn the_older_connection_of_a_member_ends_when_it_connects_anew() {
         }
     };
     assert_eq!(opened.first(), Some(&closed));
+}
+
+#[test]
+fn members_of_older_versions_say_nothing_of_switches_and_understand_who_does() {
+    let of = |text: &str| serde_json::from_str::<Message>(text).expect("a message");
+    let (term, reach) = (Term(7), Some(Reach { switches: 20, is_ready: true }));
+    let old = r#"{"heartbeat":{"term":7,"has_lease":true}}"#;
+    assert_eq!(of(old), Message::Heartbeat { term, has_lease: true, reach: None });
+    let unknown = Message::Heartbeat { term, has_lease: true, reach: None };
+    assert_eq!(serde_json::to_string(&unknown).expect("JSON"), old);
+    let new = serde_json::to_string(&Message::Follow { newest: term, reach }).expect("JSON");
+    assert_eq!(new, r#"{"follow":{"newest":7,"reach":{"switches":20,"is_ready":true}}}"#);
+    // A later version may say more.
+    assert_eq!(of(&new.replace("true", "true,\"more\":1")), Message::Follow { newest: term, reach });
 }

@@ -9,6 +9,9 @@ use tracing::info;
 use super::Cluster;
 use crate::cluster::facts::{FollowView, Leading};
 
+/// A standby to which the leader has said nothing for this long is not up to date. It says something once a second.
+const MAX_AGE: Duration = Duration::from_secs(3);
+
 impl Cluster {
     /// How far a standby is, as far as this member knows: a leader of those that follow it, a standby of itself.
     pub(in crate::cluster) fn following(&self, member: &MemberId) -> Option<api::Following> {
@@ -25,6 +28,12 @@ impl Cluster {
     /// The facts that this member tells, or has been told.
     pub(in crate::cluster) fn facts(&self) -> u64 {
         if self.member.leads() { self.publication.facts() } else { self.following.view().facts }
+    }
+
+    /// Whether this member would begin with what the leader knows, as far as it can be told that.
+    pub(super) fn has_facts(&self) -> bool {
+        let FollowView { age, problem, .. } = self.following.view();
+        age.is_some_and(|age| age < MAX_AGE) || problem.is_some()
     }
 
     /// Where a leader tells facts, if it does.

@@ -78,7 +78,7 @@ fn members_of_one_authority_talk_over_tls() {
     let (address, mut incoming) = listen_as(authority.member("a", 1));
     let (sender, _) = dial(authority.member("b", 2), address);
     assert!(matches!(incoming.blocking_recv(), Some(Incoming::Opened(b, _)) if b.as_str() == "b"));
-    let message = Message::Follow { newest: Term(5) };
+    let message = Message::Follow { newest: Term(5), reach: None };
     let next = loop {
         sender.try_send(message).expect("room");
         match incoming.try_recv() {
