@@ -31,6 +31,35 @@ pub struct RuleMeanings {
     pub bypasses: BTreeMap<Label, Vec<DatapathId>>,
 }
 
+impl RuleNumbers {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty() && self.labels.is_empty() && self.bypasses.is_empty()
+    }
+
+    /// Takes up to `count` of them.
+    pub fn take(&mut self, count: usize) -> Self {
+        let streams = take(&mut self.streams, count);
+        let labels = take(&mut self.labels, count.saturating_sub(streams.len()));
+        let left = count.saturating_sub(streams.len()).saturating_sub(labels.len());
+        Self { streams, labels, bypasses: take(&mut self.bypasses, left) }
+    }
+}
+
+fn take<T: Ord>(set: &mut BTreeSet<T>, count: usize) -> BTreeSet<T> {
+    std::iter::from_fn(|| set.pop_first()).take(count).collect()
+}
+
+impl RuleMeanings {
+    /// Adds those of other numbers.
+    pub fn extend(&mut self, other: Self) {
+        let Self { transfers, paths, bypasses } = other;
+        self.transfers.extend(transfers);
+        self.paths.extend(paths);
+        self.bypasses.extend(bypasses);
+    }
+}
+
 impl Brain {
     /// What these numbers of rules mean. O(n log n), and O(links) where a bypass is among them.
     pub fn explain(&self, numbers: &RuleNumbers) -> RuleMeanings {
@@ -44,5 +73,29 @@ impl Brain {
             paths: labels.iter().filter_map(path).collect(),
             bypasses: wanted.map(|(label, path)| (label, path.switches().collect())).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_taken_until_none_is_left() {
+        let mut numbers = RuleNumbers {
+            streams: (1..=3).map(StreamId).collect(),
+            labels: (1..=4).map(Label).collect(),
+            bypasses: (7..=9).map(Label).collect(),
+        };
+        let (all, mut again) = (numbers.clone(), RuleNumbers::default());
+        let mut counts = Vec::new();
+        while !numbers.is_empty() {
+            let RuleNumbers { streams, labels, bypasses } = numbers.take(4);
+            counts.push(streams.len() + labels.len() + bypasses.len());
+            again.streams.extend(streams);
+            again.labels.extend(labels);
+            again.bypasses.extend(bypasses);
+        }
+        assert_eq!((counts, again), (vec![4, 4, 2], all));
     }
 }

@@ -35,7 +35,7 @@ use outbox::Slot;
 use poller::Poller;
 
 pub(crate) use accept::{accept, accept_queue};
-pub(crate) use outbox::{Filled, Outbox, RoleWish};
+pub(crate) use outbox::{Filled, Outbox, Request, RoleWish};
 pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.

@@ -8,6 +8,7 @@ use tokio::task::yield_now;
 use tracing::info;
 
 use super::paths::Search;
+use super::rules::RulesQuestion;
 use super::{ClusterView, Question, capacity, take_over};
 use crate::cluster::Handle;
 use crate::engine::Shared;
@@ -146,6 +147,12 @@ impl AnswerLoop {
                 Some(cluster) => cluster.ask(request, answer),
                 None => engine.borrow_mut().ask(request, answer),
             },
+            Question::Rules(RulesQuestion { switch, table, reader }) => {
+                engine.borrow_mut().read_rules(&switch, table, reader);
+            }
+            Question::Explain(numbers, answer) => {
+                drop(answer.send(engine.borrow().brain().explain(&numbers)))
+            }
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }

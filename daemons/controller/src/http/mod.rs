@@ -28,6 +28,7 @@ mod problem;
 mod process_metrics;
 mod replica;
 mod rpc;
+mod rules;
 mod stream;
 mod switch_metrics;
 mod take_over;
@@ -48,7 +49,7 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use braid_api::{Cluster, TakeOver};
 use braid_cluster::{HandOverError, MemberId, TakeOverError};
-use braid_control::{Reply, Request};
+use braid_control::{Reply, Request, RuleMeanings, RuleNumbers};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
 use rustix::process::nice;
@@ -78,6 +79,7 @@ use places::Places;
 pub use playback::{Playback, SavedRun};
 use problem::Problem;
 use replica::{Renewal, Replica};
+use rules::RulesQuestion;
 pub use wire::path_set;
 use wrong_tokens::WrongTokens;
 
@@ -105,6 +107,10 @@ pub(crate) enum Question {
     },
     /// The role of master of all switches shall be claimed in a new term.
     TakeOver(oneshot::Sender<Result<TakeOver, TakeOverError>>),
+    /// The rules in a switch.
+    Rules(RulesQuestion),
+    /// What numbers in rules mean.
+    Explain(RuleNumbers, oneshot::Sender<RuleMeanings>),
     /// What this member knows of its cluster.
     Cluster(oneshot::Sender<ClusterView>),
     /// This standby, or any, shall lead; which one was asked, or nothing if there is no cluster.
@@ -242,6 +248,7 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
         .merge(cluster::routes(&questions))
         .merge(paths::routes(questions.clone()))
+        .merge(rules::routes(&questions))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
         .merge(live::routes(live, &replica))
