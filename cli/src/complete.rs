@@ -95,6 +95,14 @@ pub(crate) fn nodes() -> ArgValueCandidates {
     })
 }
 
+/// The switches of the controller that the command line names.
+pub(crate) fn switches() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let names = client().and_then(|client| names_of_switches(&client));
+        names.unwrap_or_default().iter().map(CompletionCandidate::new).collect()
+    })
+}
+
 fn candidate(name: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(name).help(Some(help.to_owned().into()))
 }
@@ -142,13 +150,21 @@ fn names_in(source: &Source) -> Option<BTreeSet<String>> {
 }
 
 fn names_at_controller() -> Option<BTreeSet<String>> {
+    let client = client()?;
+    let hosts = list::<Host>(&client).ok()?.into_iter();
+    let of_host = |it: Host| it.name.or_else(|| it.addresses.first().map(ToString::to_string));
+    Some(names_of_switches(&client)?.into_iter().chain(hosts.filter_map(of_host)).collect())
+}
+
+fn names_of_switches(client: &Client) -> Option<BTreeSet<String>> {
+    let switches = list::<Switch>(client).ok()?.into_iter();
+    Some(switches.map(|it| format::named_switch(it.name.as_deref(), it.dpid)).collect())
+}
+
+/// A client of the controller that the command line names.
+fn client() -> Option<Client> {
     let given = option("--controller").or_else(|| std::env::var_os("BRAID_CONTROLLER"));
     let url: Url = given.map_or(Ok(CONTROLLER.to_owned()), OsString::into_string).ok()?.parse().ok()?;
     let options = Options { timeout: PATIENCE_OF_SHELLS, ..options(&url).ok()? };
-    let client = Client::with(&url, &options).ok()?;
-    let switches = list::<Switch>(&client).ok()?.into_iter();
-    let hosts = list::<Host>(&client).ok()?.into_iter();
-    let switches = switches.map(|it| format::named_switch(it.name.as_deref(), it.dpid));
-    let of_host = |it: Host| it.name.or_else(|| it.addresses.first().map(ToString::to_string));
-    Some(switches.chain(hosts.filter_map(of_host)).collect())
+    Client::with(&url, &options).ok()
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use braid_api::{
     Advice, AdviceRequest, Assigned, Assignment, Cluster, Connection, Done, Ended, HandOver, NewAssignment,
-    NewLeader, Placed, PlacedStream, PortParameters, Requester, TakeOver,
+    NewLeader, Placed, PlacedStream, PortParameters, Requester, RulesParameters, TakeOver,
 };
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{Client, Error};
 
@@ -22,6 +23,12 @@ impl Client {
     /// Claims the role of master of every connected switch.
     pub fn take_over(&self) -> Result<TakeOver, Error> {
         self.parse(&self.send("POST", "/api/v1/switches/take-over", "")?)
+    }
+
+    /// The rules in a switch, by its name or datapath id, or those of one table; a [`Rules`](braid_api::Rules) as text.
+    pub fn rules_text(&self, switch: &str, parameters: &RulesParameters) -> Result<String, Error> {
+        let switch = utf8_percent_encode(switch, NON_ALPHANUMERIC);
+        self.get_text(&format!("switches/{switch}/rules"), parameters)
     }
 
     /// The cluster that the controller is a member of, as it sees it.

@@ -8,7 +8,7 @@ pub(crate) mod route;
 mod watch;
 
 use braid_api::{Item, Page};
-use braid_client::{Client, List, Url};
+use braid_client::{Client, Error, List, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -76,6 +76,22 @@ pub(crate) fn show<T: Item>(list: &ListArgs, table: impl Fn(&List<T>) -> String)
     if list.args.json { list.args.print(&body) } else { output::text(&table(&answer)) }
 }
 
+/// Requests a document whose field `name` is a list, and prints it as JSON, or as the text that `text` makes of it. Only
+/// items that match the filter are in either.
+pub(crate) fn show_document<T: DeserializeOwned>(
+    list: &ListArgs,
+    name: &str,
+    request: impl FnOnce(&Client) -> Result<String, Error>,
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<()> {
+    let client = list.args.client()?;
+    let body = list.filtered(&client, name, answer(request(&client))?)?;
+    if list.args.json {
+        return list.args.print(&body);
+    }
+    output::text(&text(&answer(client.parse(&body))?))
+}
+
 /// As [`show`], once or every second.
 pub(crate) fn show_or_watch<T: Item>(
     args: &WatchArgs,
@@ -93,14 +109,19 @@ impl ListArgs {
     /// The matching items of the list, as text and parsed.
     fn ask<T: Item>(&self, client: &Client) -> anyhow::Result<(String, List<T>)> {
         let name = T::Page::NAME;
-        let mut body = answer(client.list_text(name))?;
-        if self.filter != Filter::default() {
-            let mut value: Value = answer(client.parse(&body))?;
-            self.filter.apply(value.get_mut(name));
-            body = value.to_string();
-        }
+        let body = self.filtered(client, name, answer(client.list_text(name))?)?;
         let list = answer(client.read_list(&body))?;
         Ok((body, list))
+    }
+
+    /// A document with the matching items of its list `name`.
+    fn filtered(&self, client: &Client, name: &str, body: String) -> anyhow::Result<String> {
+        if self.filter == Filter::default() {
+            return Ok(body);
+        }
+        let mut value: Value = answer(client.parse(&body))?;
+        self.filter.apply(value.get_mut(name));
+        Ok(value.to_string())
     }
 }
 

@@ -1,5 +1,7 @@
 //! `braid switches`: connected switches and their ports.
 
+mod rules;
+
 use braid_api::{Port, PortRole, Switch, SwitchRole};
 use braid_client::List;
 use clap::Subcommand;
@@ -25,13 +27,23 @@ enum Command {
     /// The controller claims the role in a new term, above all that its switches have reported. The other controller stands
     /// down.
     TakeOver(client::Args),
+    /// Show the rules in a switch, and what they are for
+    ///
+    /// The switch is asked now; it has 3 seconds. Rules are sorted by table, priority and match. MATCH and ACTIONS are in the
+    /// words of `ovs-ofctl`. At most 5,000 rules are shown; --table chooses those of one table. In a cluster, the leader asks.
+    Rules(rules::Args),
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    if let Some(Command::TakeOver(client)) = &args.command {
-        return take_over(client);
+    match &args.command {
+        Some(Command::TakeOver(client)) => take_over(client),
+        Some(Command::Rules(args)) => rules::execute(args),
+        None => list(&args.list),
     }
-    show_or_watch(&args.list, |answer: &List<Switch>| {
+}
+
+fn list(args: &WatchArgs) -> anyhow::Result<()> {
+    show_or_watch(args, |answer: &List<Switch>| {
         table(["SWITCH", "DPID", "ROLE", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
     })
 }

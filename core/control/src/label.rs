@@ -54,7 +54,7 @@ impl Label {
     }
 
     /// Whether it stands for a group instead of a path.
-    pub(crate) const fn is_group(self) -> bool {
+    pub const fn is_group(self) -> bool {
         self.0 & IN_GROUP != 0 && self.0 & MEMBERS == 0
     }
 

@@ -48,6 +48,7 @@ mod message;
 mod multipart;
 mod oxm;
 mod port;
+mod text;
 mod wire;
 
 pub use action::{Action, ActionType};

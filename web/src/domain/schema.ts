@@ -374,6 +374,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/switches/{switch}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rules in a switch, and what they are for. The switch is asked now: it has 3 seconds. While it answers, others who
+         *     ask for the same get the same answer. In a cluster, the leader asks.
+         */
+        get: operations["rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/testbed/links": {
         parameters: {
             query?: never;
@@ -1909,6 +1929,87 @@ export interface components {
             /** @description The host. */
             host: components["schemas"]["MacAddr"];
         };
+        /** @description A rule in a switch. */
+        Rule: {
+            /** @description What is done with them, as `ovs-ofctl` reads it. */
+            actions: string;
+            /**
+             * Format: int32
+             * @description Whole seconds since it was installed.
+             */
+            age_seconds: number;
+            /**
+             * Format: int64
+             * @description Their bytes; null if the switch does not count them.
+             */
+            bytes?: number | null;
+            /** @description Its cookie. */
+            cookie: string;
+            /** @description What kind of rule it is. */
+            kind: components["schemas"]["RuleKind"];
+            /**
+             * Format: int32
+             * @description The label of its path or bypass, or of a group of paths.
+             */
+            label?: number | null;
+            /** @description The packets, as `ovs-ofctl` reads it; `any` for all. */
+            match: string;
+            /**
+             * Format: int64
+             * @description Packets so far; null if the switch does not count them.
+             */
+            packets?: number | null;
+            /** @description The switches of that path or bypass, while it is in use. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The same by name, or datapath id; empty if none has a name. */
+            path_names: string[];
+            /**
+             * Format: int32
+             * @description Its priority.
+             */
+            priority: number;
+            /** @description What it is for, in words. */
+            purpose: string;
+            /** @description Whether it serves the direction of the stream's answering host. */
+            reverse?: boolean | null;
+            /**
+             * Format: int64
+             * @description Its stream, if it belongs to one.
+             */
+            stream?: number | null;
+            /**
+             * Format: int32
+             * @description Its table.
+             */
+            table: number;
+            /** @description What Braid uses that table for: `admit`, `stream`, `route`, `bypass`, `fabric` or `deliver`; null for others. */
+            table_name?: string | null;
+            /**
+             * Format: int64
+             * @description The transfer of that stream, while there is one.
+             */
+            transfer?: number | null;
+        };
+        /**
+         * @description What a rule is for.
+         * @enum {string}
+         */
+        RuleKind: "admission" | "broadcast" | "stream" | "default_path" | "path" | "bypass" | "delivery" | "resequence" | "unknown" | "foreign";
+        /** @description The rules of a switch. */
+        Rules: {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description Its name, if the network file gives one. */
+            name?: string | null;
+            /** @description When the switch was asked. */
+            now: components["schemas"]["Time"];
+            /** @description The rules, by table, priority (highest first) and match. */
+            rules: components["schemas"]["Rule"][];
+            /** @description `braid/v1`. */
+            schema: string;
+            /** @description Whether the switch has more rules than are listed: 5,000, or those of 4 MiB of its answer. */
+            truncated: boolean;
+        };
         /** @description The data of the first message, named `snapshot`. */
         Snapshot: {
             /** @description Edges. */
@@ -3228,6 +3329,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TakeOver"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    rules: {
+        parameters: {
+            query?: {
+                /** @description Only those of this table; all by default */
+                table?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Its name in the network file, or its datapath id */
+                switch: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rules"];
                 };
             };
             /** @description the request is refused */

@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod events;
+mod meanings;
 mod packets;
 mod reads;
 #[cfg(test)]
@@ -39,6 +40,7 @@ use crate::writer::Protections;
 use dispatch::Dispatch;
 #[cfg(test)]
 use dispatch::{context, stream_deps};
+pub use meanings::{RuleMeanings, RuleNumbers};
 
 /// The controller's state machine. Performs no I/O.
 ///

@@ -62,6 +62,12 @@ impl Bypasses {
         if is_protected { Exit::Protected { from } } else { Exit::Plain }
     }
 
+    /// Every bypass with its path, those included that no port uses any more.
+    pub(super) fn paths(&self) -> impl Iterator<Item = (Label, &Path)> {
+        let leaving = self.leaving.iter().map(|(_, label, path)| (*label, path));
+        self.bypasses.values().map(|bypass| (bypass.label, &bypass.path)).chain(leaving)
+    }
+
     /// Whether packets of a path arrive although some of its links are down. Each of those links must have
     /// lost its carrier and have a bypass.
     pub(super) fn cover(&self, topology: &Topology, path: &Path) -> bool {

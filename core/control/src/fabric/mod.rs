@@ -249,6 +249,11 @@ impl Fabric {
     }
 }
 
+/// The bypasses in the switches, those included that no port uses any more.
+pub(crate) fn bypass_paths(fabric: &Fabric) -> impl Iterator<Item = (Label, &Path)> {
+    fabric.bypasses.paths()
+}
+
 /// Whether all links of a path exist.
 pub(crate) fn is_whole(topology: &Topology, path: &Path) -> bool {
     path.links().iter().all(|link| topology.link_at(link.src) == Some(*link))

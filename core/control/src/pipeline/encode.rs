@@ -149,6 +149,15 @@ pub(crate) fn our_flows() -> RequestBody<'static> {
     RequestBody::Flow(FlowStatsRequest { cookie, cookie_mask, ..FlowStatsRequest::default() })
 }
 
+/// Appends a request for all rules of a switch, whoever wrote them, or for those of one table.
+///
+/// Errors: none; the message is short.
+pub fn read_rules(table: Option<TableId>, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let table_id = table.unwrap_or(TableId::ALL);
+    let request = RequestBody::Flow(FlowStatsRequest { table_id, ..FlowStatsRequest::default() });
+    Message::MultipartRequest(request.into()).encode(xid, out)
+}
+
 fn flood(command: GroupModCommand, ports: &[PortNo], xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let actions: Vec<[Action<'_>; 1]> = ports.iter().map(|port| flow::output(*port)).collect();
     let buckets: Vec<_> = actions.iter().map(|actions| Bucket::new(actions)).collect();

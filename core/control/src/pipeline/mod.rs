@@ -23,7 +23,7 @@ mod spray;
 pub use decode::decode;
 pub use ecmp::{EcmpBuckets, EcmpGroup, decode_ecmp};
 pub(crate) use encode::our_flows;
-pub use encode::{Encoder, FLOOD_GROUP};
+pub use encode::{Encoder, FLOOD_GROUP, read_rules};
 pub use group::decode_protected_port;
 pub(crate) use group::{can_be_protected, is_protected_port};
 pub(crate) use hop::Protection;

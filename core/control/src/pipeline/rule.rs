@@ -30,6 +30,24 @@ pub enum Table {
     Deliver = 5,
 }
 
+impl Table {
+    /// All of them, in order.
+    pub const ALL: [Self; TABLES as usize] =
+        [Self::Admit, Self::Stream, Self::Route, Self::Bypass, Self::Fabric, Self::Deliver];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admit => "admit",
+            Self::Stream => "stream",
+            Self::Route => "route",
+            Self::Bypass => "bypass",
+            Self::Fabric => "fabric",
+            Self::Deliver => "deliver",
+        }
+    }
+}
+
 /// The number of tables that a switch must have.
 pub const TABLES: u8 = 6;
 

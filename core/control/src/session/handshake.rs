@@ -164,7 +164,7 @@ impl Handshake {
             }
             Message::MultipartReply(reply) => match self.answers.take(xid, reply, length)? {
                 Part::Unasked => {}
-                part => self.note(reply, part == Part::Last)?,
+                Part::Of { is_last, .. } => self.note(reply, is_last)?,
             },
             Message::PortStatus(status) => {
                 self.liveness.note(&status.desc);

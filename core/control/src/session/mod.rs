@@ -67,6 +67,17 @@ pub enum SessionEvent<'a> {
         /// The newest term that the switch has seen; `None` if it has not said so yet: another event follows.
         newest: Option<Term>,
     },
+    /// A part of the reply to [`Session::expect_rules`].
+    Rules {
+        /// The switch.
+        dpid: DatapathId,
+        /// The transaction id of the request.
+        xid: Xid,
+        /// The message, whose body is [`ReplyBody::Flow`](braid_openflow::ReplyBody::Flow).
+        part: &'a [u8],
+        /// Whether the reply is complete.
+        is_last: bool,
+    },
     /// An event for the brain.
     Other(Event<'a>),
 }
@@ -214,10 +225,10 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         (self.heard_at, self.echo_sent) = (now, false);
-        let length = message.len();
-        let (xid, message) = match Message::decode(message) {
+        let bytes = message;
+        let (xid, message) = match Message::decode(bytes) {
             Ok(decoded) => decoded,
-            Err(error) => return Err(handshake::refuse_malformed(message, error, out)),
+            Err(error) => return Err(handshake::refuse_malformed(bytes, error, out)),
         };
         if let Message::EchoRequest(echo) = message {
             Message::EchoReply(echo).encode(xid, out)?;
@@ -226,14 +237,14 @@ impl Session {
         if is_answer(&message) {
             self.answered_at = Some(now);
         }
-        self.take(xid, message, length, out)
+        self.take(xid, message, bytes, out)
     }
 
     fn take<'a>(
         &mut self,
         xid: Xid,
         message: Message<'a>,
-        length: usize,
+        bytes: &'a [u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         match &mut self.state {
@@ -242,7 +253,7 @@ impl Session {
                 self.state = State::Handshake(Box::new(handshake));
                 Ok(None)
             }
-            State::Handshake(handshake) => match handshake.handle(xid, &message, length, out)? {
+            State::Handshake(handshake) => match handshake.handle(xid, &message, bytes.len(), out)? {
                 None => Ok(None),
                 Some(Outcome::Up(switch)) => {
                     let up = Up::new(&switch, handshake, self.limits);
@@ -258,7 +269,7 @@ impl Session {
                 let dpid = up.dpid();
                 self.lose(dpid, &message, out).map(Some)
             }
-            State::Up(up) => up.handle(xid, message, length),
+            State::Up(up) => up.handle(xid, message, bytes),
             State::Standby(standby) => Ok(standby.handle(&message)),
         }
     }
@@ -284,6 +295,14 @@ impl Session {
     pub fn expect(&mut self, xid: Xid, kind: MultipartType) {
         if let State::Up(up) = &mut self.state {
             up.expect(xid, kind);
+        }
+    }
+
+    /// Expects the reply to a request for rules, see [`pipeline::read_rules`](crate::pipeline::read_rules). Its parts
+    /// are reported as [`SessionEvent::Rules`], and do not concern the brain.
+    pub fn expect_rules(&mut self, xid: Xid) {
+        if let State::Up(up) = &mut self.state {
+            up.expect_rules(xid);
         }
     }
 

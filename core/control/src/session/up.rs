@@ -12,7 +12,7 @@ use braid_openflow::{
 };
 use braid_types::{DatapathId, Term, Time};
 
-use super::answers::{Answers, Part};
+use super::answers::{Answers, Part, Reader};
 use super::echo::EchoTimer;
 use super::handshake::Handshake;
 use super::ports::{PortLiveness, Ports};
@@ -65,7 +65,12 @@ impl Up {
 
     /// Expects the reply to a request that was sent.
     pub(super) fn expect(&mut self, xid: Xid, kind: MultipartType) {
-        self.answers.expect(xid, kind);
+        self.answers.expect(xid, kind, Reader::Controller);
+    }
+
+    /// Expects the reply to a request for rules that somebody wants to see.
+    pub(super) fn expect_rules(&mut self, xid: Xid) {
+        self.answers.expect(xid, MultipartType::Flow, Reader::Observer);
     }
 
     /// Sends an echo request and a question for the role, if they are due.
@@ -94,24 +99,28 @@ impl Up {
         }
     }
 
-    /// Handles a message of `length` bytes.
+    /// Handles a message, and its `bytes`.
     pub(super) fn handle<'a>(
         &mut self,
         xid: Xid,
         message: Message<'a>,
-        length: usize,
+        bytes: &'a [u8],
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
+        let dpid = self.dpid;
         match &message {
             Message::PortStatus(status) => {
                 self.ports.update(status, |_| ())?;
                 self.liveness.note(&status.desc);
             }
-            Message::MultipartReply(reply) if self.answers.take(xid, reply, length)? == Part::Unasked => {
-                return Ok(None);
-            }
+            Message::MultipartReply(reply) => match self.answers.take(xid, reply, bytes.len())? {
+                Part::Unasked => return Ok(None),
+                Part::Of { reader: Reader::Observer, is_last } => {
+                    return Ok(Some(SessionEvent::Rules { dpid, xid, part: bytes, is_last }));
+                }
+                Part::Of { reader: Reader::Controller, .. } => {}
+            },
             _ => {}
         }
-        let dpid = self.dpid;
         Ok(match message {
             Message::Error(error) => Some(refusal(dpid, xid, &error)),
             Message::EchoReply(reply) => {

@@ -291,6 +291,45 @@ fn counters_are_taken_as_often_as_they_were_asked_for() {
     assert_eq!(channel.tell_as(Xid(5), &reply(ports)), Ok(None), "the answer is over");
 }
 
+/// What is reported of rules that somebody wants to see: how many rules are in this part, and whether it is the last.
+fn rules_read(told: Result<'static>) -> Option<(Xid, usize, bool)> {
+    match told.expect("fine")? {
+        SessionEvent::Rules { dpid: DatapathId(7), xid, part, is_last } => match Message::decode(part) {
+            Ok((_, Message::MultipartReply(MultipartReply { body: ReplyBody::Flow(flows), .. }))) => {
+                Some((xid, flows.iter().count(), is_last))
+            }
+            other => panic!("no rules: {other:?}"),
+        },
+        other => panic!("not for an observer: {other:?}"),
+    }
+}
+
+#[test]
+fn rules_that_somebody_wants_to_see_come_part_by_part_and_do_not_concern_the_brain() {
+    let mut channel = Channel::joined();
+    let (ours, all) = ([flow(OURS, 1)], [flow(OURS, 1), flow(0, 2)]);
+    let [ours, all] = [&ours[..], &all].map(|rules| ReplyBody::Flow(List::new(rules)));
+    assert_eq!(channel.tell_as(Xid(5), &part(all)), Ok(None), "nobody has asked");
+    channel.session.expect_rules(Xid(5));
+    channel.session.expect(Xid(6), MultipartType::Flow);
+    assert_eq!(rules_read(channel.tell_as(Xid(5), &part(all))), Some((Xid(5), 2, false)));
+    let counters = channel.tell_as(Xid(6), &reply(ours));
+    assert!(matches!(counters, Ok(Some(SessionEvent::Other(Event::StreamCounters { .. })))));
+    assert_eq!(rules_read(channel.tell_as(Xid(5), &reply(ours))), Some((Xid(5), 1, true)));
+    assert_eq!(channel.tell_as(Xid(5), &reply(ours)), Ok(None), "the answer is over");
+}
+
+#[test]
+fn rules_without_end_are_ignored_and_the_switch_stays() {
+    let rules: Vec<_> = (0..500).map(|number| flow(0, number)).collect();
+    let endless = part(ReplyBody::Flow(List::new(&rules)));
+    let mut channel = Channel::joined_with(SMALL);
+    channel.session.expect_rules(Xid(5));
+    let told: Vec<_> = (0..10).map(|_| rules_read(channel.tell_as(Xid(5), &endless)).is_some()).collect();
+    assert!(told[0] && !told[9], "{told:?}");
+    assert_eq!(channel.tell_as(Xid(5), &reply(ReplyBody::Flow(List::EMPTY))), Ok(None), "it is forgotten");
+}
+
 #[test]
 fn counters_that_do_not_end_are_refused() {
     let stats: Vec<_> = (1..=500).map(counted).collect();

@@ -1,5 +1,6 @@
 //! The match fields that this crate knows, with unknown ones kept as bytes. OpenFlow 1.3.5 §7.2.3.7.
 
+use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use braid_types::{MacAddr, PortNo};
@@ -16,7 +17,7 @@ use crate::wire::{Bytes, Reader, Wire};
 const TCP_FLAGS: u8 = 42;
 
 macro_rules! oxm_fields {
-    ($($(#[$meta:meta])* $code:literal $variant:ident($type:ty),)*) => {
+    ($($(#[$meta:meta])* $code:literal $variant:ident($type:ty) $name:literal,)*) => {
         /// A field of a match, or the value that a set-field action writes.
         ///
         /// Bits above a field's width, such as the upper two of `ip_dscp`, are neither checked nor cleared.
@@ -31,6 +32,17 @@ macro_rules! oxm_fields {
             TcpFlags(Masked<TcpFlags>),
             /// Any other field, kept as it is.
             Unknown(RawOxm<'a>),
+        }
+
+        /// The field as `ovs-ofctl` writes it, such as `ip_dst=10.0.0.2`.
+        impl fmt::Display for OxmField<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$variant(payload) => write!(f, concat!($name, "={:?}"), payload),)*
+                    Self::TcpFlags(flags) => tcp_flags(*flags, f),
+                    Self::Unknown(raw) => write!(f, "oxm_{:#06x}_{}={}", raw.class.0, raw.field, raw.body),
+                }
+            }
         }
 
         impl<'a> Wire<'a> for OxmField<'a> {
@@ -61,85 +73,94 @@ macro_rules! oxm_fields {
 
 oxm_fields! {
     /// Port on which the packet came in.
-    0 InPort(PortNo),
+    0 InPort(PortNo) "in_port",
     /// Physical port on which it came in, under a logical one.
-    1 InPhyPort(PortNo),
+    1 InPhyPort(PortNo) "in_phy_port",
     /// The metadata of earlier tables.
-    2 Metadata(Masked<Metadata>),
+    2 Metadata(Masked<Metadata>) "metadata",
     /// Ethernet destination.
-    3 EthDst(Masked<MacAddr>),
+    3 EthDst(Masked<MacAddr>) "eth_dst",
     /// Ethernet source.
-    4 EthSrc(Masked<MacAddr>),
+    4 EthSrc(Masked<MacAddr>) "eth_src",
     /// Ethernet type, after VLAN tags.
-    5 EthType(EthType),
+    5 EthType(EthType) "eth_type",
     /// VLAN.
-    6 VlanVid(Masked<VlanVid>),
+    6 VlanVid(Masked<VlanVid>) "vlan_vid",
     /// VLAN priority, 3 bits.
-    7 VlanPcp(u8),
+    7 VlanPcp(u8) "vlan_pcp",
     /// Differentiated services, 6 bits.
-    8 IpDscp(u8),
+    8 IpDscp(u8) "ip_dscp",
     /// Congestion notification, 2 bits.
-    9 IpEcn(u8),
+    9 IpEcn(u8) "ip_ecn",
     /// The IP protocol: 6 is TCP.
-    10 IpProto(u8),
+    10 IpProto(u8) "ip_proto",
     /// IPv4 source.
-    11 Ipv4Src(Masked<Ipv4Addr>),
+    11 Ipv4Src(Masked<Ipv4Addr>) "ip_src",
     /// IPv4 destination.
-    12 Ipv4Dst(Masked<Ipv4Addr>),
+    12 Ipv4Dst(Masked<Ipv4Addr>) "ip_dst",
     /// TCP source port.
-    13 TcpSrc(Masked<u16>),
+    13 TcpSrc(Masked<u16>) "tcp_src",
     /// TCP destination port.
-    14 TcpDst(Masked<u16>),
+    14 TcpDst(Masked<u16>) "tcp_dst",
     /// UDP source port.
-    15 UdpSrc(Masked<u16>),
+    15 UdpSrc(Masked<u16>) "udp_src",
     /// UDP destination port.
-    16 UdpDst(Masked<u16>),
+    16 UdpDst(Masked<u16>) "udp_dst",
     /// SCTP source port.
-    17 SctpSrc(Masked<u16>),
+    17 SctpSrc(Masked<u16>) "sctp_src",
     /// SCTP destination port.
-    18 SctpDst(Masked<u16>),
+    18 SctpDst(Masked<u16>) "sctp_dst",
     /// ICMP type.
-    19 Icmpv4Type(u8),
+    19 Icmpv4Type(u8) "icmp_type",
     /// ICMP code.
-    20 Icmpv4Code(u8),
+    20 Icmpv4Code(u8) "icmp_code",
     /// ARP operation: 1 is a request, 2 a reply.
-    21 ArpOp(u16),
+    21 ArpOp(u16) "arp_op",
     /// ARP's source IPv4 address.
-    22 ArpSpa(Masked<Ipv4Addr>),
+    22 ArpSpa(Masked<Ipv4Addr>) "arp_spa",
     /// ARP's target IPv4 address.
-    23 ArpTpa(Masked<Ipv4Addr>),
+    23 ArpTpa(Masked<Ipv4Addr>) "arp_tpa",
     /// ARP's source Ethernet address.
-    24 ArpSha(Masked<MacAddr>),
+    24 ArpSha(Masked<MacAddr>) "arp_sha",
     /// ARP's target Ethernet address.
-    25 ArpTha(Masked<MacAddr>),
+    25 ArpTha(Masked<MacAddr>) "arp_tha",
     /// IPv6 source.
-    26 Ipv6Src(Masked<Ipv6Addr>),
+    26 Ipv6Src(Masked<Ipv6Addr>) "ipv6_src",
     /// IPv6 destination.
-    27 Ipv6Dst(Masked<Ipv6Addr>),
+    27 Ipv6Dst(Masked<Ipv6Addr>) "ipv6_dst",
     /// IPv6 flow label, 20 bits.
-    28 Ipv6Flabel(Masked<u32>),
+    28 Ipv6Flabel(Masked<u32>) "ipv6_label",
     /// ICMPv6 type.
-    29 Icmpv6Type(u8),
+    29 Icmpv6Type(u8) "icmpv6_type",
     /// ICMPv6 code.
-    30 Icmpv6Code(u8),
+    30 Icmpv6Code(u8) "icmpv6_code",
     /// Whom neighbour discovery looks for.
-    31 Ipv6NdTarget(Masked<Ipv6Addr>),
+    31 Ipv6NdTarget(Masked<Ipv6Addr>) "nd_target",
     /// Neighbour discovery's source Ethernet address.
-    32 Ipv6NdSll(Masked<MacAddr>),
+    32 Ipv6NdSll(Masked<MacAddr>) "nd_sll",
     /// Neighbour discovery's target Ethernet address.
-    33 Ipv6NdTll(Masked<MacAddr>),
+    33 Ipv6NdTll(Masked<MacAddr>) "nd_tll",
     /// MPLS label, 20 bits.
-    34 MplsLabel(u32),
+    34 MplsLabel(u32) "mpls_label",
     /// MPLS traffic class, 3 bits.
-    35 MplsTc(u8),
+    35 MplsTc(u8) "mpls_tc",
     /// MPLS bottom of stack, 1 bit.
-    36 MplsBos(u8),
+    36 MplsBos(u8) "mpls_bos",
     /// Provider backbone service.
-    37 PbbIsid(Masked<Isid>),
+    37 PbbIsid(Masked<Isid>) "pbb_isid",
     /// The tunnel metadata of a logical port.
-    38 TunnelId(Masked<Metadata>),
+    38 TunnelId(Masked<Metadata>) "tun_id",
     /// IPv6 extension headers.
-    39 Ipv6Exthdr(Masked<Ipv6ExtHeaders>),
+    39 Ipv6Exthdr(Masked<Ipv6ExtHeaders>) "ipv6_exthdr",
+}
+
+fn tcp_flags(flags: Masked<TcpFlags>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Masked { value, mask } = flags;
+    f.write_str("tcp_flags=")?;
+    match mask {
+        Some(mask) => value.write_among(mask, f),
+        None => write!(f, "{:#05x}", value.0),
+    }
 }
 
 /// A field under way: its header, and its value still to read.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::error::{DecodeError, EncodeError};
-use crate::wire::{FixedSize, Reader, Wire, wire_flags, wire_number};
+use crate::wire::{FixedSize, FlagName, Reader, Wire, wire_flags, wire_number};
 
 wire_number! {
     /// The EtherType of a frame.
@@ -70,6 +70,17 @@ wire_flags! {
         CWR = 1 << 7,
         /// The former nonce sum, now accurate ECN.
         NS = 1 << 8,
+    }
+}
+
+impl TcpFlags {
+    /// The bits that count, each set or not: `+syn-ack`.
+    pub(super) fn write_among(self, mask: Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (set, counts) = (u64::from(self.0), u64::from(mask.0));
+        Self::NAMES.iter().filter(|(_, bit)| counts & bit != 0).try_for_each(|(name, bit)| {
+            let sign = if set & bit == 0 { '-' } else { '+' };
+            write!(f, "{sign}{}", FlagName::Named(name))
+        })
     }
 }
 

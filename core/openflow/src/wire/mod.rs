@@ -13,6 +13,7 @@ pub use bytes::{Bytes, Text, TextTooLong};
 pub use list::{Iter, List};
 pub use reader::Reader;
 
+pub(crate) use flags::FlagName;
 pub(crate) use macros::{wire_enum, wire_flags, wire_number, wire_struct};
 pub(crate) use primitive::FixedSize;
 pub(crate) use writer::{Prefixed, pad_to_8, zeros};

@@ -31,9 +31,28 @@ fn prints(message: Message<'_>, expected: &str) {
     assert_eq!(print(&bytes).trim_end(), expected);
 }
 
-/// Open vSwitch prints the flow-mod as `expected` after its head.
+/// Open vSwitch prints the flow-mod as `expected` after its head. If it adds a flow without more, it reads the flow's
+/// text as the same.
 fn prints_flow(message: Message<'_>, expected: &str) {
     prints(message, &format!("OFPT_FLOW_MOD (OF1.3) (xid=0x1): {expected}"));
+    let Message::FlowMod(flow) = message else { panic!("no flow") };
+    let FlowMod { table_id, priority, matching, instructions, .. } = flow;
+    if flow != (FlowMod { table_id, priority, matching, instructions, ..FlowMod::default() }) {
+        return;
+    }
+    let fields = if matching.fields.is_empty() { String::new() } else { format!(",{matching}") };
+    let text = format!("table={table_id},priority={priority}{fields} actions={instructions}");
+    assert_eq!(parse(&text).as_deref(), Some(expected), "{text}");
+}
+
+/// What Open vSwitch makes of a flow's text, without the head.
+fn parse(text: &str) -> Option<String> {
+    let read = run(
+        "openvswitch-common",
+        Command::new("ovs-ofctl").args(["--protocols=OpenFlow13", "parse-flow", text]),
+    );
+    let (_, flow) = read.lines().find_map(|line| line.strip_prefix("OFPT_FLOW_MOD ")?.split_once(": "))?;
+    Some(flow.to_owned())
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 use super::control_first::ControlFirst;
 use super::handshakes::Place;
 use super::identity::Identity;
-use super::outbox::{Outbox, RoleWish};
+use super::outbox::{Outbox, Request, RoleWish};
 use super::poller::Wanted;
 use crate::engine::{Engine, JoinError, RoleRefusal};
 use crate::openflow_tls::ClaimError;
@@ -270,6 +270,7 @@ impl Channel {
             }
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
             SessionEvent::RoleLost { dpid, newest } => self.lose_role(engine, dpid, newest)?,
+            SessionEvent::Rules { dpid, xid, part, is_last } => engine.take_rules(dpid, xid, part, is_last),
             SessionEvent::Other(event) => engine.handle(arrived_at, &event),
         }
         Ok(())
@@ -367,8 +368,11 @@ impl Channel {
 
     /// Writes as much as the socket takes. Returns `Stopped` once a closed outbox is empty.
     pub(super) fn flush(&mut self) -> Result<(), ChannelError> {
-        for (xid, kind) in self.outbox.take_requests() {
-            self.session.expect(xid, kind);
+        for request in self.outbox.take_requests() {
+            match request {
+                Request::Brain(xid, kind) => self.session.expect(xid, kind),
+                Request::Rules(xid) => self.session.expect_rules(xid),
+            }
         }
         self.outbox.drain_into(&mut self.pending);
         self.stream.flush()?;

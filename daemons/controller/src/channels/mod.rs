@@ -37,7 +37,7 @@ use poller::Poller;
 use reach::Probing;
 
 pub(crate) use accept::{accept, accept_queue};
-pub(crate) use outbox::{Filled, Outbox, RoleWish};
+pub(crate) use outbox::{Filled, Outbox, Request, RoleWish};
 pub(crate) use tls::{Incoming, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.

@@ -41,8 +41,14 @@ pub(crate) enum RoleWish {
     Release(Term),
 }
 
-/// A multipart request: its transaction id and type.
-pub(crate) type Request = (Xid, MultipartType);
+/// A multipart request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Request {
+    /// One of the brain's, with its type.
+    Brain(Xid, MultipartType),
+    /// For rules that somebody wants to see.
+    Rules(Xid),
+}
 
 /// The channels with new bytes in their outboxes.
 #[derive(Debug, Default)]

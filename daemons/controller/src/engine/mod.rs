@@ -1,5 +1,6 @@
 //! The engine: the brain, the connected switches, and the requests that wait for replies.
 
+mod rule_reads;
 mod switches;
 
 use std::cell::RefCell;
@@ -17,12 +18,14 @@ use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::attention::{Attention, Mark, Stall};
-use crate::channels::Outbox;
+use crate::channels::{Outbox, Request as MultipartRequest};
 use crate::clock::{Clock, time_on_processor};
 use crate::log;
 use crate::names::Names;
 use crate::notices::NoticeSender;
 use crate::reload::Reloads;
+use rule_reads::RuleReads;
+pub(crate) use rule_reads::{ReadRules, ReadRulesError};
 pub(crate) use switches::{JoinError, RoleRefusal, Switches};
 
 /// The brain, and the switches that it talks to. All on one thread.
@@ -40,6 +43,7 @@ pub(crate) struct Engine {
     /// Requests that wait for a reply; the brain answers all of them eventually.
     asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
     last_xid: u32,
+    rule_reads: RuleReads,
     refused: u64,
     reloads: Reloads,
     /// The time at which the brain asked to be called next.
@@ -67,6 +71,7 @@ impl Engine {
             last_ticket: 0,
             asked: BTreeMap::new(),
             last_xid: FIRST_XID,
+            rule_reads: RuleReads::default(),
             refused: 0,
             reloads: Reloads::default(),
             wake_at: None,
@@ -124,6 +129,7 @@ impl Engine {
     pub(crate) fn tick(&mut self) {
         let now = self.now();
         self.report_stall(now);
+        self.rule_reads.handle_timeout(now);
         self.handle(now, &Event::Tick);
     }
 
@@ -195,6 +201,7 @@ impl Engine {
     ) -> Result<(), JoinError> {
         let now = self.now();
         let lost = self.switches.lose_role(now, (dpid, address), outbox, refusal)?;
+        self.rule_reads.end(dpid, ReadRulesError::NotMaster);
         if lost.was_master {
             self.handle(now, &Event::SwitchDown { dpid });
         }
@@ -210,12 +217,16 @@ impl Engine {
     /// The cluster has elected another controller: no switch is written to any more.
     pub(crate) fn follow(&mut self, newest: Term) {
         let left = self.switches.follow(newest);
-        left.into_iter().for_each(|dpid| self.handle(self.now(), &Event::SwitchDown { dpid }));
+        for dpid in left {
+            self.rule_reads.end(dpid, ReadRulesError::NotMaster);
+            self.handle(self.now(), &Event::SwitchDown { dpid });
+        }
     }
 
     /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         let now = self.now();
+        self.rule_reads.end(dpid, ReadRulesError::Left);
         // The brain knows nothing of switches that another controller has.
         if self.switches.leave(now, dpid) {
             self.handle(now, &Event::SwitchDown { dpid });
@@ -229,6 +240,9 @@ impl Engine {
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.
     pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
+        if self.rule_reads.refuse(dpid, xid, &reason) {
+            return;
+        }
         let rule = self.switches.written(dpid).and_then(|written| written.rule(xid, dpid, &self.brain));
         self.handle(now, &Event::Refused { dpid, rule, reason });
     }
@@ -274,6 +288,7 @@ impl Engine {
     pub(crate) fn stop(&mut self) {
         self.stopping = true;
         self.asked.clear();
+        self.rule_reads.clear();
         if let Some(recorder) = self.recorder.take()
             && let Err(error) = recorder.finish()
         {
@@ -300,16 +315,20 @@ impl Engine {
         }
     }
 
+    fn next_xid(&mut self) -> Xid {
+        self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
+        Xid(self.last_xid)
+    }
+
     fn dispatch(&mut self, commands: &Commands) {
         for command in commands {
+            let xid = self.next_xid();
             let Some(peer) = self.switches.master_of(command.dpid()) else { continue };
-            self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
-            let xid = Xid(self.last_xid);
             if let Command::Add { rule, .. } = command {
                 peer.written.note(xid, rule);
             }
             if let Some(kind) = command.multipart_type() {
-                peer.outbox.note_request((xid, kind));
+                peer.outbox.note_request(MultipartRequest::Brain(xid, kind));
             }
             peer.outbox.append(|out| {
                 let start = out.len();

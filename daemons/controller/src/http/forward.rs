@@ -1,4 +1,5 @@
-//! API requests at a standby: writes go to the leader, reads say how old they are.
+//! API requests at a standby: writes, and reads that a switch answers, go to the leader; other reads say how old they
+//! are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use tokio::sync::Semaphore;
 use ureq::Agent;
 use ureq::http::Request as Sent;
 
-use super::ClusterApi;
 use super::problem::Problem;
+use super::{ClusterApi, rules};
 use crate::cluster::{LeaderApi, SharedStanding};
 
 /// Names the member that has passed a request on. One that has it goes no further.
@@ -25,7 +26,8 @@ const STATE_AGE: HeaderName = HeaderName::from_static("braid-state-age");
 /// Requests that are passed on at the same time.
 pub(super) const MAX_FORWARDED: usize = 8;
 const MAX_REQUEST: usize = 1 << 20;
-const MAX_ANSWER: u64 = 1 << 22;
+/// The rules of a switch are longer than any other answer.
+const MAX_ANSWER: u64 = 1 << 23;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Switches may have to confirm rules before the leader answers.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -85,14 +87,14 @@ impl Forwarder {
     }
 }
 
-/// Passes writes on while another member leads, and adds their age to reads.
+/// Passes writes and reads of switches on while another member leads, and adds their age to other reads.
 pub(super) async fn check(State(forwarder): State<Forwarder>, request: Request, next: Next) -> Response {
     let standing = forwarder.standing.read();
     let (path, headers) = (request.uri().path(), request.headers());
     if standing.leads || is_of_member(path) {
         return next.run(request).await;
     }
-    if request.method().is_safe() {
+    if request.method().is_safe() && !rules::is_of_switch(path) {
         let is_state = path.starts_with("/api/v1/") || path == "/metrics";
         let mut response = next.run(request).await;
         if is_state {

@@ -29,6 +29,7 @@ mod process_metrics;
 mod questions;
 mod replica;
 mod rpc;
+mod rules;
 mod stream;
 mod switch_metrics;
 mod take_over;
@@ -202,6 +203,7 @@ fn api(state: ApiState) -> OpenApiRouter {
         .merge(OpenApiRouter::new().routes(routes!(take_over::take_over)).with_state(questions.clone()))
         .merge(cluster::routes(&questions))
         .merge(paths::routes(questions.clone()))
+        .merge(rules::routes(&questions))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
         .merge(live::routes(live, &replica))

@@ -162,6 +162,11 @@ fn writes_at_a_standby_are_answered_by_the_leader_and_reads_have_an_age() {
     assert!(advice.contains("not_leader"), "an agent is known by its address: {advice}");
     let read = exchange(standby, "GET /api/v1/switches", "X-Nothing: x");
     assert!(read.contains("200 OK") && read.contains("braid-state-age: never"), "{read}");
+    let rules = exchange(standby, "GET /api/v1/switches/1/rules", "X-Nothing: x");
+    let is_of_leader = rules.contains("no switch 1 is connected") && !rules.contains("braid-state-age");
+    assert!(is_of_leader, "switches answer their master only: {rules}");
+    let again = exchange(standby, "GET /api/v1/switches/1/rules", "Braid-Forwarded: x");
+    assert!(again.contains("not_leader"), "{again}");
     let own = exchange(standby, "GET /api/v1/cluster", "X-Nothing: x");
     assert!(!own.contains("braid-state-age"), "{own}");
 }

@@ -23,5 +23,6 @@ mod reading;
 mod recording;
 mod roles;
 mod rpc;
+mod rules;
 mod support;
 mod waits;

@@ -210,7 +210,7 @@ fn what_is_described_is_served_and_documented() {
             "{path} is not in docs/reference/api.md: run scripts/docs-reference"
         );
         for method in methods.as_object().expect("methods").keys().filter(|_| !path.ends_with("stream")) {
-            let named = path.replace("{id}", "0123456789abcdef");
+            let named = path.replace("{id}", "0123456789abcdef").replace("{switch}", "1");
             let (status, body) = controller.request(&method.to_uppercase(), &named);
             let is_absent = status == 404
                 && !["no assignment 0123456789abcdef", "no testbed", "no member of a cluster"]
