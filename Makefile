@@ -46,12 +46,12 @@ lint: ## Check format, lints, documentation, workflows, licences and sources of 
 	scripts/advisories
 	tests/lint/planted.py
 
-bench: ## Measure; AGAINST=COMMIT: compare the controller with that of another commit
+bench: ## Measure everything, into one JSON document; AGAINST=COMMIT: compare with another commit; AGAINST=before: shortly, with the one before
 	@scripts/install-packages build
-ifdef AGAINST
-	benches/against $(AGAINST)
+ifeq ($(AGAINST),)
+	benches/all
 else
-	$(CARGO) bench --workspace --locked
+	benches/against $(if $(filter before,$(AGAINST)),--smoke,$(AGAINST))
 endif
 
 results: build ## Measure what the papers measured (root), and write docs/results.md; ONLY=ci: a selection, and no page

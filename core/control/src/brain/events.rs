@@ -1,5 +1,6 @@
 //! Effects of time, of network changes, and of the events that machines report.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_topology::Change;
@@ -29,7 +30,7 @@ impl Dispatch<'_> {
         if self.brain.memory.expire(self.now) {
             self.brain.transfers.remember([]);
         }
-        self.tick_discovery();
+        let probed = self.tick_discovery();
         self.brain.hosts.handle_timeout(&mut host_deps!(self));
         self.drain_hosts();
         self.brain.admission.handle_timeout(&mut context!(self));
@@ -38,7 +39,7 @@ impl Dispatch<'_> {
         let below = ReservationDeps { fabric: &mut self.brain.fabric, streams: &self.brain.transfers };
         self.brain.reservations.handle_timeout(&mut context!(self), below);
         self.brain.broadcast.handle_timeout(&mut context!(self), &self.brain.discovery);
-        self.brain.measurement.handle_timeout(&mut context!(self));
+        self.brain.measurement.handle_timeout(&mut context!(self), &probed);
         self.brain.health.handle_timeout(&mut context!(self), &mut self.brain.measurement);
         self.brain.streams.handle_timeout(&mut stream_deps!(self));
         self.brain.requests.handle_timeout(&mut request_deps!(self));
@@ -268,9 +269,11 @@ impl Dispatch<'_> {
         self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Settled);
     }
 
-    pub(super) fn tick_discovery(&mut self) {
-        self.brain.discovery.handle_timeout(&mut context!(self));
+    /// Returns the switches to which one more frame costs no write.
+    pub(super) fn tick_discovery(&mut self) -> BTreeSet<DatapathId> {
+        let probed = self.brain.discovery.handle_timeout(&mut context!(self));
         self.drain_discovery();
+        probed
     }
 
     /// Handles the reports of `health`. Paths follow with the graph.

@@ -52,8 +52,7 @@ impl Discovery {
             return Ok(());
         }
         let link = Link { src, dst: at };
-        self.hear_link(cx, measurement, link);
-        if cx.topology.link_at(src) == Some(link) {
+        if self.hear_link(cx, measurement, link) {
             measurement.handle_probe(cx, link, probe.sent_at);
         }
         Ok(())

@@ -6,7 +6,7 @@ mod pace;
 mod ports;
 mod probes;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use braid_topology::{Change, Link, LinkState, Port};
 use braid_types::{DatapathId, SwitchPort, Time};
@@ -125,12 +125,13 @@ impl Discovery {
         }
     }
 
-    /// Sends due discovery frames, settles ports and removes silent links. Called once a tick.
+    /// Sends due discovery frames, settles ports and removes silent links. Called once a tick. Returns the switches
+    /// that got frames of several ports at once: one more to them costs no write.
     ///
     /// During reconciliation, a link port without a link waits for the switch at its other end.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) -> BTreeSet<DatapathId> {
         self.ports.tick(cx.now, cx.settings.role_hold);
-        self.probe_due_ports(cx);
+        self.probe_due_ports(cx)
     }
 
     /// A host was seen at a port.
@@ -172,13 +173,13 @@ impl Discovery {
         }
     }
 
-    /// Handles a proof of a link.
-    fn hear_link(&mut self, cx: &mut Context<'_>, measurement: &Measurement, link: Link) {
+    /// Handles a proof of a link. Returns whether the link is known, then or now.
+    fn hear_link(&mut self, cx: &mut Context<'_>, measurement: &Measurement, link: Link) -> bool {
         let Link { src, dst } = link;
-        let Some(state) = self.ports.get_mut(dst) else { return };
+        let Some(state) = self.ports.get_mut(dst) else { return false };
         state.last_heard = cx.now;
         if cx.topology.link_at(src) == Some(link) {
-            return;
+            return true;
         }
         if cx.topology.link_at(dst).is_some_and(|link| link.dst != src) {
             self.unlink(cx, dst, LinkLoss::Rewired);
@@ -186,12 +187,13 @@ impl Discovery {
         self.set_role(cx, src, Role::Link);
         self.set_role(cx, dst, Role::Link);
         if self.damping.suppresses(cx, &link) {
-            return;
+            return false;
         }
         let state = LinkState::of_capacity(measurement.link_capacity(cx.settings, cx.topology, &link));
         if let Ok(changes) = cx.topology.add_link(link, state) {
             self.change(cx, changes, LinkLoss::Rewired);
         }
+        cx.topology.link_at(src) == Some(link)
     }
 
     /// Removes the link at `at` in both directions.

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, SwitchPort, Time};
 
+use super::ports::first_of_block;
+use crate::jitter::jittered;
 use crate::settings::Settings;
 
 /// The allowance is at most so many times [`Settings::probe_burst`],
@@ -19,6 +21,9 @@ const MAX_MIN_PART: u32 = 4;
 const MAX_PER_SWITCH: u32 = 128;
 /// The part of all discovery frames that one switch has at most.
 const MAX_SWITCH_PART: u32 = 4;
+/// The ports of a block are due within this time, in an order that changes, so that no frame always waits for the same
+/// others.
+const ORDER_TIME: Duration = Duration::from_micros(10);
 
 /// The allowance of discovery frames.
 ///
@@ -99,6 +104,9 @@ pub(super) struct Intervals {
     pub(super) patience: Duration,
     /// A link that is silent for longer is lost.
     pub(super) timeout: Duration,
+    /// A frame may leave so much early, with another one of its block. Zero in a small network, where frames leave one
+    /// by one, so that none waits for others on its way.
+    pub(super) early: Duration,
 }
 
 impl Intervals {
@@ -112,7 +120,21 @@ impl Intervals {
         let probe = settings.probe_interval.max(all);
         let patience = probe * 5 / 4;
         let margin = settings.link_timeout.saturating_sub(settings.probe_interval * 5 / 4);
-        Self { probe, patience, timeout: patience + margin }
+        let early = probe.saturating_sub(settings.probe_interval) / 2;
+        Self { probe, patience, timeout: patience + margin, early }
+    }
+
+    /// Whether the frames of a block stay together.
+    pub(super) fn keep_blocks(&self) -> bool {
+        self.early > ORDER_TIME
+    }
+
+    /// How long a port whose role is known waits for its next frame.
+    pub(super) fn until_next(&self, at: SwitchPort, now: Time) -> Duration {
+        match self.keep_blocks() {
+            true => jittered(self.probe, first_of_block(at), now) + jittered(ORDER_TIME, at, now),
+            false => jittered(self.probe, at, now),
+        }
     }
 }
 
@@ -177,8 +199,10 @@ mod tests {
         let settings = Settings::default();
         let small = Intervals::of(&settings, 1_000, 32);
         assert_eq!((small.probe, small.timeout), (settings.probe_interval, settings.link_timeout));
+        assert_eq!((small.early, small.keep_blocks()), (Duration::ZERO, false));
         let large = Intervals::of(&settings, 40_960, 32);
         assert_eq!(large.probe, Duration::from_secs(10));
         assert_eq!(large.timeout, Duration::from_millis(12_500 + 1_250));
+        assert_eq!((large.early, large.keep_blocks()), (Duration::from_millis(4_500), true));
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct PortState {
     pub(super) since: Time,
     /// When the next discovery frame is due.
     next_probe: Time,
+    /// Whether that is soon after the one before, as its role or its link is in question.
+    pub(super) is_urgent: bool,
     /// Discovery frames that were sent after the newest one that arrived elsewhere.
     pub(super) unheard_probes: u32,
     /// When the last discovery frame of the other end arrived.
@@ -33,6 +35,9 @@ pub(super) struct Seen {
     /// Another switch.
     pub(super) link: bool,
 }
+
+/// Ports of a block: so many neighbouring numbers.
+const BLOCK: u32 = 8;
 
 /// The number of down ports of a switch that are remembered: as many as it may have.
 const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
@@ -57,6 +62,7 @@ impl Ports {
             role: Role::Pending,
             since: now,
             next_probe: now,
+            is_urgent: true,
             unheard_probes: 0,
             last_heard: now,
             sent_and_heard: None,
@@ -103,6 +109,15 @@ impl Ports {
             }
         }
         None
+    }
+
+    /// The other ports of the block of `at` whose discovery frames are due by `until`, without urgent ones: these were
+    /// probed a moment ago.
+    pub(super) fn due_beside(&self, at: SwitchPort, until: Time) -> impl Iterator<Item = SwitchPort> {
+        let first = first_of_block(at);
+        let last = SwitchPort::new(at.dpid, PortNo(first.port.0.saturating_add(BLOCK - 1)));
+        let others = self.up.range(first..=last).filter(move |(port, _)| **port != at);
+        others.filter(move |(_, state)| !state.is_urgent && state.next_probe <= until).map(|(port, _)| *port)
     }
 
     /// Removes a port that is down or removed.
@@ -179,6 +194,11 @@ impl Ports {
             .range(SwitchPort { dpid, port: first }..=SwitchPort { dpid, port: last })
             .map(|(at, state)| (*at, state))
     }
+}
+
+/// The first port of the port's block, whether it exists or not. Ports have numbers from 1.
+pub(super) fn first_of_block(at: SwitchPort) -> SwitchPort {
+    SwitchPort::new(at.dpid, PortNo(at.port.0.saturating_sub(1) / BLOCK * BLOCK + 1))
 }
 
 #[cfg(test)]

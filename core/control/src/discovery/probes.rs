@@ -1,6 +1,6 @@
 //! The schedule of discovery frames, and what follows when none arrive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_packet::lldp::LldpProbe;
 use braid_types::{DatapathId, SwitchPort};
@@ -9,7 +9,6 @@ use super::pace::{Intervals, counted, postponement};
 use super::{Discovery, START_HOLD_FACTOR};
 use crate::command::Target;
 use crate::context::Context;
-use crate::jitter::jittered;
 use crate::notice::{LinkLoss, Notice};
 use crate::role::Role;
 
@@ -17,23 +16,47 @@ use crate::role::Role;
 const MIN_PROBES: u32 = 3;
 
 impl Discovery {
-    /// Reviews the ports that are due, and sends their discovery frames, as many as the pace allows.
-    pub(super) fn probe_due_ports(&mut self, cx: &mut Context<'_>) {
+    /// Reviews the ports that are due, and sends their discovery frames, as many as the pace allows. Returns the
+    /// switches that got frames of several ports at once.
+    pub(super) fn probe_due_ports(&mut self, cx: &mut Context<'_>) -> BTreeSet<DatapathId> {
         self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.busy(), self.ports.len());
         self.counted_ports = self.ports.counts().map(|count| counted(cx.settings, count)).sum();
-        let mut postponed = BTreeMap::<_, u32>::new();
+        let (mut probed, mut postponed) = (BTreeSet::new(), BTreeMap::<_, u32>::new());
         while self.pace.has_room()
             && let Some(at) = self.ports.pop_due(cx.now)
         {
             if self.pace.take(at.dpid) {
-                self.review(cx, at);
-                self.probe_port(cx, at);
+                if self.probe_block(cx, at) {
+                    probed.insert(at.dpid);
+                }
             } else {
                 let number = postponed.entry(at.dpid).or_default();
                 self.ports.schedule(at, cx.now + postponement(cx.settings, *number));
                 *number += 1;
             }
         }
+        probed
+    }
+
+    /// Sends the discovery frame of a due port, and in a large network those of its block that are due soon: frames that
+    /// leave together cost one write, and what is known of their ports lies together. Returns whether there are several.
+    fn probe_block(&mut self, cx: &mut Context<'_>, at: SwitchPort) -> bool {
+        let intervals = self.intervals(cx, at.dpid);
+        let peer = self.review(cx, at);
+        let is_urgent = self.probe_port(cx, at, peer, intervals);
+        if is_urgent || !intervals.keep_blocks() {
+            return false;
+        }
+        let mut others: Vec<_> = self.ports.due_beside(at, cx.now + intervals.early).collect();
+        // Whose frame leaves first changes, and so does everybody's place.
+        let after = others.partition_point(|port| *port < at);
+        others.rotate_left(after);
+        others.retain(|port| self.pace.take(port.dpid));
+        for port in &others {
+            let peer = self.review(cx, *port);
+            self.probe_port(cx, *port, peer, intervals);
+        }
+        !others.is_empty()
     }
 
     /// The intervals of discovery frames that a switch sends.
@@ -45,45 +68,52 @@ impl Discovery {
     pub(super) fn probe_new_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         self.pace.handle_timeout(cx.now, cx.settings, cx.stalls.busy(), self.ports.len());
         if self.pace.take(at.dpid) {
-            self.probe_port(cx, at);
+            self.probe_port(cx, at, peer_of(cx, at), self.intervals(cx, at.dpid));
         }
     }
 
-    /// Sends a discovery frame from a port.
-    fn probe_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        let intervals = self.intervals(cx, at.dpid);
-        let is_unheard = self.is_unheard(cx, intervals, at);
-        let Some(state) = self.ports.get_mut(at) else { return };
-        let is_new = state.role == Role::Pending || (state.role == Role::Link && cx.topology.is_edge(at));
-        let wait = match is_new || is_unheard {
-            true => cx.settings.settle / 4,
-            false => jittered(intervals.probe, at, cx.now),
-        };
-        state.unheard_probes = state.unheard_probes.saturating_add(1);
+    /// Sends a discovery frame from a port, whose link leads to `peer`. Returns whether the next one follows soon.
+    fn probe_port(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: SwitchPort,
+        peer: Option<SwitchPort>,
+        intervals: Intervals,
+    ) -> bool {
+        let is_unheard = peer.is_some_and(|peer| self.is_unheard(cx, intervals, peer));
+        let Some(state) = self.ports.get_mut(at) else { return false };
+        let lacks_link = peer.is_none() && state.role == Role::Link && cx.topology.is_edge(at);
+        let is_urgent = is_unheard || lacks_link || state.role == Role::Pending;
+        (state.is_urgent, state.unheard_probes) = (is_urgent, state.unheard_probes.saturating_add(1));
+        let wait = if is_urgent { cx.settings.settle / 4 } else { intervals.until_next(at, cx.now) };
         self.ports.schedule(at, cx.now + wait);
-        let Some(port) = cx.topology.port(at) else { return };
-        let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
-        let frame = probe.encode(&cx.settings.lldp_key, port.mac);
-        cx.out.send(at.dpid, Target::Port(at.port), &frame);
+        if let Some(port) = cx.topology.port(at) {
+            let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
+            let frame = probe.encode(&cx.settings.lldp_key, port.mac);
+            cx.out.send(at.dpid, Target::Port(at.port), &frame);
+        }
+        is_urgent
     }
 
     /// Whether the other end of a link has missed a discovery frame. More frequent frames then show soon
     /// whether the link is lost.
-    fn is_unheard(&self, cx: &Context<'_>, intervals: Intervals, at: SwitchPort) -> bool {
-        let peer = cx.topology.link_at(at).and_then(|link| self.ports.get(link.dst));
-        peer.is_some_and(|peer| cx.listened(peer.last_heard) > intervals.patience)
+    fn is_unheard(&self, cx: &Context<'_>, intervals: Intervals, peer: SwitchPort) -> bool {
+        self.ports.get(peer).is_some_and(|peer| cx.listened(peer.last_heard) > intervals.patience)
     }
 
-    /// Settles a port, or loses its link, where it has been silent for long enough.
-    fn review(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+    /// Settles a port, or loses its link, where it has been silent for long enough. Returns the other end of its link.
+    fn review(&mut self, cx: &mut Context<'_>, at: SwitchPort) -> Option<SwitchPort> {
         self.settle_port(cx, at);
-        let peer = cx.topology.link_at(at).map(|link| link.dst);
+        let mut peer = peer_of(cx, at);
         for end in peer.into_iter().chain([at]) {
             if self.is_silent(cx, end) {
+                // In both directions.
                 self.unlink(cx, end, LinkLoss::Silent);
                 self.set_role(cx, end, Role::Silent);
+                peer = None;
             }
         }
+        peer
     }
 
     /// Ends the pending role of a port that has shown no switch for a while.
@@ -124,4 +154,9 @@ impl Discovery {
         let was_asked = sender.is_none_or(|sender| sender.unheard_probes >= MIN_PROBES);
         was_asked && !is_awaited && cx.listened(state.last_heard) > timeout
     }
+}
+
+/// The other end of the link that leaves a port.
+fn peer_of(cx: &Context<'_>, at: SwitchPort) -> Option<SwitchPort> {
+    cx.topology.link_at(at).map(|link| link.dst)
 }

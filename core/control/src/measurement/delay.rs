@@ -30,7 +30,11 @@ const MIN_SAMPLES: usize = 3;
 
 /// Round trips between the controller and one switch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RoundTrips(Window);
+pub(super) struct RoundTrips {
+    trips: Window,
+    /// Of these. It is looked at twice for each discovery frame, and changes less often.
+    half: Option<OneWayDelay>,
+}
 
 /// Half of a round trip to a switch: the least in the window, and the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,11 +80,14 @@ impl OneWayDelay {
 impl RoundTrips {
     /// Records an echo reply or returned frame whose request was sent at `sent_at`.
     pub(super) fn note(&mut self, now: Time, sent_at: Time, window: Duration) {
-        self.0.push(now, now.since(sent_at), now - window);
+        self.trips.push(now, now.since(sent_at), now - window);
+        let (least, median) = (self.trips.least(), self.trips.median(CURRENT_SAMPLES));
+        let half = |(least, median)| OneWayDelay { least: least / 2, median: median / 2 };
+        self.half = least.zip(median).map(half);
     }
 
-    pub(super) fn half(&self) -> Option<OneWayDelay> {
-        Some(OneWayDelay { least: self.0.least()? / 2, median: self.0.median(CURRENT_SAMPLES)? / 2 })
+    pub(super) const fn half(&self) -> Option<OneWayDelay> {
+        self.half
     }
 }
 

@@ -12,7 +12,7 @@ mod publish;
 mod review;
 mod window;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_packet::lldp::LldpProbe;
@@ -62,6 +62,9 @@ struct SwitchMeter {
     echoes: RoundTrips,
     /// Round trips of frames, which a switch may handle more slowly than echoes.
     frames: RoundTrips,
+    /// When the last of these was sent,
+    frame_at: Time,
+    /// and when the next one is due.
     next_frame: Time,
     /// When its counters were requested, until they arrive.
     asked_at: Option<Time>,
@@ -111,6 +114,15 @@ impl SwitchMeter {
         }
         self.asked_at = Some(cx.now);
         cx.out.push(Command::ReadPorts { dpid });
+    }
+
+    /// Sends the switch a frame that it returns, and the next one after `wait`.
+    fn send_frame(&mut self, cx: &mut Context<'_>, dpid: DatapathId, wait: Duration) {
+        let at = SwitchPort::new(dpid, PortNo::CONTROLLER);
+        (self.frame_at, self.next_frame) = (cx.now, cx.now + jittered(wait, at, cx.now));
+        let probe = LldpProbe { dpid, port: at.port, sent_at: cx.now };
+        let frame = probe.encode(&cx.settings.lldp_key, MacAddr::ZERO);
+        cx.out.send(dpid, Target::Controller, &frame);
     }
 }
 
@@ -177,9 +189,9 @@ impl Measurement {
     }
 
     /// Sends due frames. Once an interval, compares the received counters, publishes results and requests new
-    /// ones.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        self.send_frames_out_and_back(cx);
+    /// ones. `probed` are switches to which one more frame costs no write.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, probed: &BTreeSet<DatapathId>) {
+        self.send_frames_out_and_back(cx, probed);
         self.tick_trains(cx);
         let links = u32::try_from(cx.topology.links().len()).unwrap_or(u32::MAX);
         let interval = cx.settings.measurement.poll_interval.max(POLL_TIME_PER_LINK * links);
@@ -265,16 +277,18 @@ impl Measurement {
     }
 
     /// Sends each switch a frame that it returns, with the interval and jitter of discovery frames.
-    fn send_frames_out_and_back(&mut self, cx: &mut Context<'_>) {
+    ///
+    /// Where these leave together, such a frame goes with them: up to half an interval early, and as more of them will
+    /// follow, the next one waits for twice as long.
+    fn send_frames_out_and_back(&mut self, cx: &mut Context<'_>, probed: &BTreeSet<DatapathId>) {
         let switches = u32::try_from(self.switches.len()).unwrap_or(u32::MAX);
         let interval = cx.settings.probe_interval.max(FRAME_TIME_PER_SWITCH * switches);
-        let due = self.switches.iter_mut().filter(|(_, switch)| switch.next_frame <= cx.now);
-        for (dpid, switch) in due {
-            let at = SwitchPort::new(*dpid, PortNo::CONTROLLER);
-            switch.next_frame = cx.now + jittered(interval, at, cx.now);
-            let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
-            let frame = probe.encode(&cx.settings.lldp_key, MacAddr::ZERO);
-            cx.out.send(at.dpid, Target::Controller, &frame);
+        for (dpid, switch) in &mut self.switches {
+            let goes_along = cx.now.since(switch.frame_at) >= interval / 2 && probed.contains(dpid);
+            if switch.next_frame <= cx.now || goes_along {
+                let wait = if goes_along { interval * 2 } else { interval };
+                switch.send_frame(cx, *dpid, wait);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 mod network;
 
 mod announcements;
+mod blocks;
 mod families;
 mod leaving;
 mod starved;

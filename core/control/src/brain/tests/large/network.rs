@@ -24,6 +24,14 @@ pub(in crate::brain::tests) struct Large {
     /// Every so many-th frame gets lost; 0: none.
     pub(in crate::brain::tests) loss: u64,
     frames: u64,
+    /// Frames that left by ports,
+    pub(in crate::brain::tests) probes: u64,
+    /// and the writes that they took: one for each switch and turn.
+    pub(in crate::brain::tests) writes: u64,
+    /// Frames for switches to return,
+    pub(in crate::brain::tests) returns: u64,
+    /// and those of them to switches that got no other frame in that turn.
+    pub(in crate::brain::tests) lone_returns: u64,
     peers: BTreeMap<SwitchPort, SwitchPort>,
     ports: BTreeMap<DatapathId, Vec<PortNo>>,
     up: BTreeSet<DatapathId>,
@@ -64,6 +72,10 @@ impl Large {
             delay: Duration::ZERO,
             loss: 0,
             frames: 0,
+            probes: 0,
+            writes: 0,
+            returns: 0,
+            lone_returns: 0,
             peers,
             ports,
             up: BTreeSet::new(),
@@ -149,9 +161,22 @@ impl Large {
     pub(in crate::brain::tests) fn tell(&mut self, event: &Event<'_>) {
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
+        self.count(&commands);
         for command in &commands {
             self.obey(command, &commands);
         }
+    }
+
+    /// Counts the frames of a turn.
+    fn count(&mut self, commands: &Commands) {
+        let frames: Vec<_> = commands.iter().filter_map(frame).collect();
+        let (returns, probes): (Vec<_>, Vec<_>) =
+            frames.into_iter().partition(|at| at.port == PortNo::CONTROLLER);
+        let probed: BTreeSet<_> = probes.iter().map(|at| at.dpid).collect();
+        self.probes += probes.len() as u64;
+        self.writes += probed.len() as u64;
+        self.returns += returns.len() as u64;
+        self.lone_returns += returns.iter().filter(|at| !probed.contains(&at.dpid)).count() as u64;
     }
 
     /// Lets the brain read what has been said by now.
@@ -184,6 +209,17 @@ impl Large {
             }
             _ => {}
         }
+    }
+}
+
+/// Where a frame leaves its switch.
+fn frame(command: &Command) -> Option<SwitchPort> {
+    match command {
+        Command::Send { dpid, target: Target::Port(port), .. } => Some(SwitchPort::new(*dpid, *port)),
+        Command::Send { dpid, target: Target::Controller, .. } => {
+            Some(SwitchPort::new(*dpid, PortNo::CONTROLLER))
+        }
+        _ => None,
     }
 }
 
