@@ -151,7 +151,7 @@ impl AnswerLoop {
                 engine.borrow_mut().read_rules(&switch, table, reader);
             }
             Question::Explain(numbers, answer) => {
-                drop(answer.send(engine.borrow().brain().explain(&numbers)))
+                drop(answer.send(engine.borrow().brain().explain(&numbers)));
             }
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
