@@ -1,8 +1,9 @@
 //! The purpose of a rule in words, with the numbers that belong to it.
 
 use braid_api::RuleKind;
+use braid_control::Label;
 use braid_control::pipeline::{BASE, Exit, Hop, NeighborTraffic, PuntClass, Rule};
-use braid_control::{Label, RuleMeanings};
+use braid_control::view::RuleMeanings;
 use braid_steering::StreamId;
 use braid_types::{DatapathId, PortNo};
 
