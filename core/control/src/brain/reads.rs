@@ -20,6 +20,7 @@ use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
 use crate::fabric::bypass_paths;
 use crate::facts::{FactChange, FactSources};
+use crate::label::Label;
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
 use crate::reservations::{Sources, has_assignment};
