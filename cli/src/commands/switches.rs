@@ -29,8 +29,9 @@ enum Command {
     TakeOver(client::Args),
     /// Show the rules in a switch, and what they are for
     ///
-    /// The switch is asked now; it has 3 seconds. Rules are sorted by table, priority and match. MATCH and ACTIONS are in the
-    /// words of `ovs-ofctl`. At most 5,000 rules are shown; --table chooses those of one table. In a cluster, the leader asks.
+    /// The switch is asked now, and has 3 seconds; in a cluster, the leader asks. Rules are sorted by table, priority and match.
+    /// MATCH and ACTIONS are in the words of `ovs-ofctl`. At most 5,000 rules are shown: of more, choose a table. Useful
+    /// filters: 'packets>0', kind=stream, transfer=5, kind=foreign.
     Rules(rules::Args),
 }
 

@@ -60,7 +60,7 @@ pub mod view;
 mod writer;
 
 pub use admission::{Alarm, AlarmKey};
-pub use brain::{Brain, RuleMeanings, RuleNumbers};
+pub use brain::Brain;
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};

@@ -9,6 +9,7 @@ use crate::table::table;
 use crate::{complete, exit};
 
 #[derive(clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// The switch, by its name or datapath id
     #[arg(add = complete::switches())]
@@ -40,9 +41,17 @@ fn row(rule: &Rule) -> [String; 8] {
         rule.priority.to_string(),
         format::list(rule.packets, ""),
         rule.bytes.map_or_else(|| "-".to_owned(), format::bytes),
-        format::duration(Duration::from_secs(rule.age_seconds.into())),
+        age(rule.age_seconds),
         rule.purpose.clone(),
         rule.matching.clone(),
         rule.actions.clone(),
     ]
+}
+
+/// A time that is known in whole seconds.
+fn age(seconds: u32) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        _ => format::duration(Duration::from_secs(seconds.into())),
+    }
 }

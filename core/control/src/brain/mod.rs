@@ -2,7 +2,6 @@
 
 mod dispatch;
 mod events;
-mod meanings;
 mod packets;
 mod reads;
 #[cfg(test)]
@@ -40,7 +39,6 @@ use crate::writer::Protections;
 use dispatch::Dispatch;
 #[cfg(test)]
 use dispatch::{context, stream_deps};
-pub use meanings::{RuleMeanings, RuleNumbers};
 
 /// The controller's state machine. Performs no I/O.
 ///

@@ -18,7 +18,9 @@ use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 use super::Brain;
 use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
+use crate::fabric::bypass_paths;
 use crate::facts::{FactChange, FactSources};
+use crate::label::Label;
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
 use crate::reservations::{Sources, has_assignment};
@@ -26,8 +28,8 @@ use crate::routing::RouteKey;
 use crate::settings::Settings;
 use crate::streams::RuleSources;
 use crate::view::{
-    DegradedView, EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView,
-    link_view,
+    DegradedView, EdgeList, EdgeView, HostView, LinkView, PortView, RuleMeanings, RuleNumbers, SwitchView,
+    TransferRecord, TransferView, link_view,
 };
 
 impl Brain {
@@ -154,6 +156,20 @@ impl Brain {
     /// The port of the interface with this IP address.
     pub fn place_of_address(&self, address: IpAddr) -> Option<SwitchPort> {
         self.topology.host_with_address(address).map(|host| host.at)
+    }
+
+    /// What these numbers of rules mean. O(n log n), and O(links) where a bypass is among them.
+    pub fn explain(&self, numbers: &RuleNumbers) -> RuleMeanings {
+        let RuleNumbers { streams, labels, bypasses } = numbers;
+        let transfer = |id: &StreamId| Some((*id, self.transfers.stream(*id)?.transfer));
+        let path = |label: &Label| Some((*label, self.fabric.path_of(*label)?.switches().collect()));
+        let bypass_paths = (!bypasses.is_empty()).then(|| bypass_paths(&self.fabric));
+        let wanted = bypass_paths.into_iter().flatten().filter(|(label, _)| bypasses.contains(label));
+        RuleMeanings {
+            transfers: streams.iter().filter_map(transfer).collect(),
+            paths: labels.iter().filter_map(path).collect(),
+            bypasses: wanted.map(|(label, path)| (label, path.switches().collect())).collect(),
+        }
     }
 
     /// The hosts, by MAC address.

@@ -1,6 +1,7 @@
 //! Views of the core's state, as API clients and people see it.
 
 mod records;
+mod rules;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub use crate::spray::{
     ResequencerView, SprayGroupView, SprayPathView,
 };
 pub use records::TransferRecord;
+pub use rules::{RuleMeanings, RuleNumbers};
 
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug)]

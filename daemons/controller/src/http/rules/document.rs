@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use braid_api::{Rule as RuleDocument, RuleKind, Rules, Schema};
 use braid_control::pipeline::{self, Table};
-use braid_control::{Cookie, NetworkNames, RuleMeanings, RuleNumbers};
+use braid_control::view::{RuleMeanings, RuleNumbers};
+use braid_control::{Cookie, NetworkNames};
 use braid_openflow::{FlowStats, Message, MultipartReply, ReplyBody, frames};
 
 use super::purpose::{self, Purpose, Subject};

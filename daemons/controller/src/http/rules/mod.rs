@@ -9,7 +9,7 @@ use axum::extract::{Path, Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use braid_api::{Rules, RulesParameters, SwitchName};
-use braid_control::{RuleMeanings, RuleNumbers};
+use braid_control::view::{RuleMeanings, RuleNumbers};
 use braid_openflow::TableId;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;

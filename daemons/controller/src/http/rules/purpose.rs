@@ -1,8 +1,9 @@
 //! The purpose of a rule in words, with the numbers that belong to it.
 
 use braid_api::RuleKind;
+use braid_control::Label;
 use braid_control::pipeline::{BASE, Exit, Hop, NeighborTraffic, PuntClass, Rule};
-use braid_control::{Label, RuleMeanings};
+use braid_control::view::RuleMeanings;
 use braid_steering::StreamId;
 use braid_types::{DatapathId, PortNo};
 
@@ -141,7 +142,7 @@ fn route(hop: Hop, path: String) -> String {
     match hop.exit {
         Exit::Plain | Exit::Protected { .. } => path,
         Exit::Sprayed { .. } => "sprayed".to_owned(),
-        Exit::Balanced { .. } => "one of several paths by the flow's hash".to_owned(),
+        Exit::Balanced { .. } => "over several paths".to_owned(),
     }
 }
 
@@ -170,9 +171,9 @@ fn transit_of_group(hop: Hop) -> String {
 
 fn admission(rule: &Rule) -> String {
     match rule {
-        Rule::FromController => "packets of the controller".to_owned(),
-        Rule::FromLink { port } => format!("packets of paths from the link at port {port}"),
-        Rule::FromBypass { port } => format!("packets of bypasses from the link at port {port}"),
+        Rule::FromController => "packets from the controller".to_owned(),
+        Rule::FromLink { port } => format!("labelled packets from the link at port {port}"),
+        Rule::FromBypass { port } => format!("bypassed packets from the link at port {port}"),
         Rule::FromHost { port } => format!("packets of hosts at port {port}"),
         Rule::SourceFilter { port, src } => format!("{src} is of a host elsewhere: dropped at port {port}"),
         Rule::SynAck { ipv6, port } => format!("copies of {} SYN/ACKs at port {port}", family(*ipv6)),
@@ -182,9 +183,9 @@ fn admission(rule: &Rule) -> String {
         Rule::TeardownCopy { port, reset, .. } => {
             format!("copies of {} of a stream at port {port}", if *reset { "resets" } else { "FINs" })
         }
-        Rule::Metered { port, class } => format!("{}, at most so many at port {port}", punted(*class)),
+        Rule::Metered { port, class } => format!("limit of {} at port {port}", punted(*class)),
         Rule::NoStream => "packets without a path of their own".to_owned(),
-        rule => base(rule).map_or_else(String::new, punted),
+        rule => base(rule).map_or_else(String::new, |class| format!("{}, to the controller", punted(class))),
     }
 }
 
@@ -206,17 +207,16 @@ const fn neighbors(traffic: NeighborTraffic) -> &'static str {
     }
 }
 
-fn punted(class: PuntClass) -> String {
-    let what = match class {
+const fn punted(class: PuntClass) -> &'static str {
+    match class {
         PuntClass::Lldp => "discovery frames",
         PuntClass::Arp => "ARP",
         PuntClass::NeighbourSolicitation => "neighbour solicitations",
         PuntClass::NeighbourAdvertisement => "neighbour advertisements",
         PuntClass::Syn => "IPv4 SYNs",
         PuntClass::Syn6 => "IPv6 SYNs",
-        PuntClass::NoRoute => "IPv4 packets without a default path",
-        PuntClass::NoRoute6 => "IPv6 packets without a default path",
+        PuntClass::NoRoute => "IPv4 without a default path",
+        PuntClass::NoRoute6 => "IPv6 without a default path",
         PuntClass::NoArpRoute => "ARP without a default path",
-    };
-    format!("{what} to the controller")
+    }
 }

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use braid_steering::{StreamId, TransferId};
 use braid_types::DatapathId;
 
-use super::Brain;
-use crate::fabric::bypass_paths;
 use crate::label::Label;
 
 /// Numbers in rules.
@@ -57,22 +55,6 @@ impl RuleMeanings {
         self.transfers.extend(transfers);
         self.paths.extend(paths);
         self.bypasses.extend(bypasses);
-    }
-}
-
-impl Brain {
-    /// What these numbers of rules mean. O(n log n), and O(links) where a bypass is among them.
-    pub fn explain(&self, numbers: &RuleNumbers) -> RuleMeanings {
-        let RuleNumbers { streams, labels, bypasses } = numbers;
-        let transfer = |id: &StreamId| Some((*id, self.transfers.stream(*id)?.transfer));
-        let path = |label: &Label| Some((*label, self.fabric.path_of(*label)?.switches().collect()));
-        let bypass_paths = (!bypasses.is_empty()).then(|| bypass_paths(&self.fabric));
-        let wanted = bypass_paths.into_iter().flatten().filter(|(label, _)| bypasses.contains(label));
-        RuleMeanings {
-            transfers: streams.iter().filter_map(transfer).collect(),
-            paths: labels.iter().filter_map(path).collect(),
-            bypasses: wanted.map(|(label, path)| (label, path.switches().collect())).collect(),
-        }
     }
 }
 
