@@ -20,8 +20,8 @@ use super::{Question, Questions, ask, unavailable};
 use crate::engine::{ReadRules, ReadRulesError, RulesReader};
 use document::{document, numbers};
 
-/// Numbers that the engine explains at once: some ten microseconds.
-const MAX_NUMBERS: usize = 128;
+/// Numbers that the engine explains at once: some ten microseconds, and 2 ms if they are groups of paths out of use.
+const MAX_NUMBERS: usize = 32;
 
 /// Whose rules are asked for.
 pub(crate) struct RulesQuestion {
