@@ -80,7 +80,7 @@ pub struct Rule {
     pub reverse: Option<bool>,
     /// The label of its path or bypass, or of a group of paths.
     pub label: Option<u32>,
-    /// The switches of that path or bypass, while it is in use.
+    /// The switches of that path or bypass while it is in use, or of one path of the group.
     #[schema(value_type = Vec<Dpid>)]
     pub path: Vec<DatapathId>,
     /// The same by name, or datapath id; empty if none has a name.

@@ -1959,7 +1959,7 @@ export interface components {
              * @description Packets so far; null if the switch does not count them.
              */
             packets?: number | null;
-            /** @description The switches of that path or bypass, while it is in use. */
+            /** @description The switches of that path or bypass while it is in use, or of one path of the group. */
             path: components["schemas"]["DatapathId"][];
             /** @description The same by name, or datapath id; empty if none has a name. */
             path_names: string[];

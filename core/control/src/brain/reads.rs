@@ -10,7 +10,7 @@ use std::sync::Arc;
 use braid_assign::AssignmentId;
 use braid_openflow::{PacketIn, frames};
 use braid_packet::ip_addresses;
-use braid_paths::Snapshot;
+use braid_paths::{Path, Snapshot};
 use braid_steering::{Changed, Policies, StreamId, TransferId};
 use braid_topology::{Host, Port, Switch};
 use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
@@ -20,7 +20,7 @@ use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
 use crate::fabric::bypass_paths;
 use crate::facts::{FactChange, FactSources};
-use crate::label::Label;
+use crate::label::{Label, MEMBERS};
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
 use crate::reservations::{Sources, has_assignment};
@@ -162,7 +162,7 @@ impl Brain {
     pub fn explain(&self, numbers: &RuleNumbers) -> RuleMeanings {
         let RuleNumbers { streams, labels, bypasses } = numbers;
         let transfer = |id: &StreamId| Some((*id, self.transfers.stream(*id)?.transfer));
-        let path = |label: &Label| Some((*label, self.fabric.path_of(*label)?.switches().collect()));
+        let path = |label: &Label| Some((*label, self.path_with(*label)?.switches().collect()));
         let bypass_paths = (!bypasses.is_empty()).then(|| bypass_paths(&self.fabric));
         let wanted = bypass_paths.into_iter().flatten().filter(|(label, _)| bypasses.contains(label));
         RuleMeanings {
@@ -170,6 +170,14 @@ impl Brain {
             paths: labels.iter().filter_map(path).collect(),
             bypasses: wanted.map(|(label, path)| (label, path.switches().collect())).collect(),
         }
+    }
+
+    /// The path of a label in use, or the first one of a group.
+    fn path_with(&self, label: Label) -> Option<&Path> {
+        if !label.is_group() {
+            return self.fabric.path_of(label);
+        }
+        (1..=MEMBERS).find_map(|number| self.fabric.path_of(label.member(number)))
     }
 
     /// The hosts, by MAC address.

@@ -12,7 +12,7 @@ use crate::label::Label;
 pub struct RuleNumbers {
     /// Streams.
     pub streams: BTreeSet<StreamId>,
-    /// Labels of paths.
+    /// Labels of paths, and of groups of paths.
     pub labels: BTreeSet<Label>,
     /// Labels of bypasses.
     pub bypasses: BTreeSet<Label>,
@@ -23,7 +23,7 @@ pub struct RuleNumbers {
 pub struct RuleMeanings {
     /// The transfer of each stream.
     pub transfers: BTreeMap<StreamId, TransferId>,
-    /// The switches on the path of each label.
+    /// The switches on the path of each label; of a group, on one of its paths.
     pub paths: BTreeMap<Label, Vec<DatapathId>>,
     /// The switches on each bypass, between the two ends of the link that is bypassed.
     pub bypasses: BTreeMap<Label, Vec<DatapathId>>,

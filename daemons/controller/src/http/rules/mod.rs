@@ -20,8 +20,8 @@ use super::questions::Questions;
 use crate::engine::{ReadRules, ReadRulesError};
 use document::{document, numbers};
 
-/// Numbers that the engine explains at once: some ten microseconds.
-const MAX_NUMBERS: usize = 128;
+/// Numbers that the engine explains at once: some ten microseconds, and 2 ms if they are groups of paths out of use.
+const MAX_NUMBERS: usize = 32;
 
 pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
     OpenApiRouter::new().routes(routes!(rules)).with_state(questions.clone())

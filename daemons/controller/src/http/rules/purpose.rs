@@ -115,9 +115,14 @@ fn words(rule: &Rule, purpose: &Purpose, names: &Names) -> String {
         Rule::ArpRoute { dst, hop } => format!("default path to {dst} for ARP, {}", route(*hop, path())),
         Rule::LocalRoute { dst } => format!("default path to {dst}, at this switch"),
         Rule::ArpLocalRoute { dst } => format!("default path to {dst} for ARP, at this switch"),
-        Rule::Transit(hop) if hop.label.is_group() => transit_of_group(*hop),
+        Rule::Transit(hop) if hop.label.is_group() => {
+            format!("paths such as {}{}", path(), on_by(*hop))
+        }
         Rule::Transit(_) => format!("path {}", path()),
         Rule::Egress { .. } => format!("end of path {}", path()),
+        Rule::Hairpin { label, port } if label.is_group() => {
+            format!("return to port {port} from bypasses of paths such as {}", path())
+        }
         Rule::Hairpin { port, .. } => format!("return to port {port} from a bypass of path {}", path()),
         Rule::Bypass { .. } => format!("bypass of {}", bypassed(purpose, names)),
         Rule::BypassEnd { .. } => format!("end of bypass of {}", bypassed(purpose, names)),
@@ -161,12 +166,13 @@ fn bypassed(purpose: &Purpose, names: &Names) -> String {
     }
 }
 
-fn transit_of_group(hop: Hop) -> String {
+/// The ports of packets that share a rule.
+fn on_by(hop: Hop) -> String {
     let from = match hop.exit {
         Exit::Protected { from } if from != PortNo(0) => format!(" from port {from}"),
         _ => String::new(),
     };
-    format!("paths of one group{from} on by port {}", hop.port)
+    format!(",{from} on by port {}", hop.port)
 }
 
 fn admission(rule: &Rule) -> String {

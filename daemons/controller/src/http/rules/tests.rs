@@ -18,6 +18,9 @@ use crate::switch_metadata::SwitchMetadata;
 
 const DST: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 const HOP: Hop = Hop { label: Label(9), port: PortNo(3), exit: Exit::Protected { from: PortNo(0) } };
+/// A group of paths, and those of its packets that enter by port 1.
+const GROUP: Label = Label(1 << 31 | 1 << 9);
+const FROM: Hop = Hop { label: GROUP, port: PortNo(3), exit: Exit::Protected { from: PortNo(1) } };
 
 /// The messages in which switch 1 tells of these rules.
 fn read(rules: &[Rule]) -> ReadRules {
@@ -60,9 +63,10 @@ fn listed(rules: &[Rule], meanings: &RuleMeanings) -> Vec<RuleDocument> {
 
 /// What is said of one rule while stream 12 belongs to transfer 5, and paths and bypasses with label 9 are in use.
 fn said(rule: Rule) -> String {
-    let [path, bypass] = [[1, 2, 3], [1, 3, 2]].map(|it| [(Label(9), it.map(DatapathId).to_vec())].into());
-    let meanings =
-        RuleMeanings { transfers: [(StreamId(12), TransferId(5))].into(), paths: path, bypasses: bypass };
+    let [path, bypass] = [[1, 2, 3], [1, 3, 2]].map(|it| it.map(DatapathId).to_vec());
+    let paths = [(Label(9), path.clone()), (GROUP, path)].into();
+    let bypasses = [(Label(9), bypass)].into();
+    let meanings = RuleMeanings { transfers: [(StreamId(12), TransferId(5))].into(), paths, bypasses };
     listed(&[rule], &meanings).remove(0).purpose
 }
 
@@ -80,6 +84,12 @@ fn rules_of_streams_and_paths_name_them() {
         (Rule::LocalRoute { dst: DST }, "default path to 10.0.0.2, at this switch"),
         (Rule::Transit(Hop { port: PortNo(2), ..HOP }), "path west > 2 > 3"),
         (Rule::Transit(Hop { label: Label(8), ..HOP }), "path of label 8"),
+        (Rule::Transit(Hop { label: GROUP, ..HOP }), "paths such as west > 2 > 3, on by port 3"),
+        (Rule::Transit(FROM), "paths such as west > 2 > 3, from port 1 on by port 3"),
+        (
+            Rule::Hairpin { label: Label(9), port: PortNo(3) },
+            "return to port 3 from a bypass of path west > 2 > 3",
+        ),
         (Rule::Egress { label: Label(9) }, "end of path west > 2 > 3"),
         (Rule::Bypass { label: Label(9), port: PortNo(2) }, "bypass of link west > 2: west > 3 > 2"),
         (Rule::BypassEnd { label: Label(8) }, "end of bypass of a link, of label 8"),
