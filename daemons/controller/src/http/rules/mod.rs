@@ -84,7 +84,9 @@ async fn elsewhere<T: Send + 'static>(
     work: impl FnOnce(&ReadRules) -> T + Send + 'static,
 ) -> Result<T, Response> {
     let read = Arc::clone(read);
-    spawn_blocking(move || work(&read)).await.map_err(|_| Problem::unavailable("the controller is stopping").into_response())
+    spawn_blocking(move || work(&read))
+        .await
+        .map_err(|_| Problem::unavailable("the controller is stopping").into_response())
 }
 
 /// What the numbers in rules mean, in so many questions that none takes the engine long.
