@@ -118,10 +118,10 @@ fn requests_and_answers_read_back_as_they_were_written() {
     round_trip::<HandOver>(&json!({ "schema": "braid/v1", "to": "b" }));
     round_trip::<Cluster>(&json!({
         "schema": "braid/v1", "now": 7, "name": "default", "member": "a", "leader": "a", "term": 9, "newest_term": 9,
-        "store_answers": true, "facts": 5,
+        "store_answers": true, "facts": 5, "stepped_aside": 2,
         "members": [
-            { "name": "a", "address": "10.0.0.1:7000", "last_heard": null, "following": null },
-            { "name": "b", "address": "", "last_heard": 6, "following": { "lag_us": 7, "problem": null } },
+            { "name": "a", "address": "10.0.0.1:7000", "last_heard": null, "following": null, "switches_reached": 3 },
+            { "name": "b", "address": "", "last_heard": 6, "following": { "lag_us": 7, "problem": null }, "switches_reached": null },
         ],
     }));
     round_trip::<Placed>(
