@@ -19,13 +19,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from repair import gap, percentile  # noqa: E402
+from silent import is_reached, outages, table  # noqa: E402
 from testbed import TRAFFIC, Lab, wait_until  # noqa: E402
 
 SCENARIO = Path(__file__).resolve().parent.parent.parent / "scenarios" / "mpsdn-equal.yaml"
 PATHS = ("north", "south")
-# Milliseconds, at p50 and p99.
-TARGETS = (100, 150)
 # Seconds: between cuts, and for which a path is dark.
 PAUSE, DARK = 6, 4
 
@@ -60,28 +58,17 @@ def darken(lab, path, is_one_way):
 
 
 def cut(lab, count, ready):
-    """When each cut began."""
+    """(time, flows that were cut) of each."""
     cuts = []
     for number in range(count):
         ready()
         path = PATHS[number % 2]
-        cuts.append(darken(lab, path, is_one_way=number % 4 >= 2))
+        cuts.append((darken(lab, path, is_one_way=number % 4 >= 2), ["sprayed"]))
         time.sleep(DARK)
         lab.run("lab", "link", "set", lab.name, "west", path, "--loss", "0%")
         time.sleep(PAUSE)
         print(f"cut {number + 1} of {count}: {path}", file=sys.stderr)
     return cuts
-
-
-def figures(cuts, arrivals):
-    gaps = [gap(arrivals, at, DARK - 0.1) for at in cuts]
-    quiet = [gap(arrivals, at - 0.6, 0.5) for at in cuts]
-    return {
-        "cuts": len(gaps),
-        "p50_ms": round(percentile(gaps, 0.5), 1),
-        "p99_ms": round(percentile(gaps, 0.99), 1),
-        "without_cut_max_ms": round(max(quiet, default=0), 1),
-    }
 
 
 def measure(lab, arguments, folder):
@@ -90,7 +77,10 @@ def measure(lab, arguments, folder):
     file = str(Path(folder) / "flow")
     flow = lab.inside("left", "python3", TRAFFIC, "flow", "10.0.0.2", "1000", "tcp", file)
     flow.stdout.readline()
-    ready = lambda: wait_until("both paths are sprayed over", lambda: sprays(edges(lab, controller)))  # noqa: E731
+
+    def ready():
+        wait_until("both paths are sprayed over", lambda: sprays(edges(lab, controller)))
+
     cuts = cut(lab, arguments.cuts, ready)
     alone = []
     if arguments.alone:
@@ -98,21 +88,10 @@ def measure(lab, arguments, folder):
         kill_controller(lab)
         alone = cut(lab, arguments.alone, lambda: None)
     print(lab.stop(flow, 90).strip()[:200], file=sys.stderr)
-    arrivals = sorted(back for _, back in json.loads(Path(file).read_text()) if back)
-    result = {"schema": "braid/v1", "outages": figures(cuts, arrivals)}
+    result = {"schema": "braid/v1", "outages": outages(cuts, {"sprayed": file})}
     if alone:
-        result["outages_without_controller"] = figures(alone, arrivals)
-    found = [result[part] for part in ("outages", "outages_without_controller") if part in result]
-    return result | {"ok": all(it["p50_ms"] <= TARGETS[0] and it["p99_ms"] <= TARGETS[1] for it in found)}
-
-
-def table(result):
-    for part in ("outages", "outages_without_controller"):
-        if it := result.get(part):
-            yield (
-                f"{part.replace('_', ' '):<28} {it['cuts']:>3} cuts   p50 {it['p50_ms']:>7} ms   p99 {it['p99_ms']:>7} ms"
-                f"   (without a cut at most {it['without_cut_max_ms']} ms)"
-            )
+        result["outages_without_controller"] = outages(alone, {"sprayed": file})
+    return result | {"ok": is_reached(result)}
 
 
 def main():
