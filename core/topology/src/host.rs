@@ -90,6 +90,12 @@ impl HostTable {
         self.at_place(*self.by_address.get(&address)?)
     }
 
+    /// All lookups by address come before the first host is read, so that they do not wait for each other.
+    pub(crate) fn with_addresses(&self, addresses: &[IpAddr]) -> impl Iterator<Item = Option<&Host>> {
+        let places: Vec<_> = addresses.iter().map(|address| self.by_address.get(address).copied()).collect();
+        places.into_iter().map(|place| self.at_place(place?))
+    }
+
     pub(crate) fn at(&self, at: SwitchPort) -> impl Iterator<Item = &Host> {
         let range = (at, MacAddr::ZERO)..=(at, MacAddr::BROADCAST);
         self.by_port.range(range).filter_map(|(_, mac)| self.get(*mac))

@@ -3,6 +3,7 @@
 mod dispatch;
 mod events;
 mod packets;
+mod prefetch;
 mod reads;
 #[cfg(test)]
 mod tests;

@@ -3,19 +3,16 @@
 //! Lists can be read from the start or from after any item, so a long list can be copied in pieces between
 //! events. Items that follow a given item keep their order, whatever is added or removed meanwhile.
 
-use std::hint::black_box;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use braid_assign::AssignmentId;
-use braid_openflow::{PacketIn, frames};
-use braid_packet::ip_addresses;
 use braid_paths::{Path, Snapshot};
 use braid_steering::{Changed, Policies, StreamId, TransferId};
 use braid_topology::{Host, Port, Switch};
 use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 
-use super::Brain;
+use super::{Brain, prefetch};
 use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
 use crate::fabric::bypass_paths;
@@ -244,22 +241,7 @@ impl Brain {
     }
 
     /// Prefetches the memory that packets in a switch's messages will need. Changes nothing.
-    ///
-    /// A packet needs its hosts and a route, which lie anywhere in memory. Waiting for that memory is most of
-    /// a packet's cost under load. Lookups for consecutive packets are independent, so memory serves them in
-    /// parallel if they run before the first packet is handled.
     pub fn prefetch(&self, messages: &[u8]) {
-        let messages = frames(messages).map_while(Result::ok);
-        let packets = messages.filter_map(|message| ip_addresses(PacketIn::frame_of(message.bytes)?));
-        black_box(packets.filter(|ends| self.is_ready(*ends)).count());
-    }
-
-    /// Whether a packet can be answered from known hosts and routes.
-    fn is_ready(&self, [src, dst]: [IpAddr; 2]) -> bool {
-        let host = |ip| self.topology.host_with_address(ip);
-        let spoke_last = host(src).is_some_and(|host| host.addresses.last() == Some(&src));
-        let at = host(dst).map(|host| host.at.dpid);
-        let routed = at.is_some_and(|at| self.routing.rule(RouteKey { dst, dpid: at }).is_some());
-        spoke_last & routed
+        prefetch::prefetch(&self.topology, &self.routing, messages);
     }
 }

@@ -57,9 +57,19 @@ impl Routes {
     }
 
     pub(super) fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
-        let ways = self.ways(dst);
-        let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
-        ways.get(at).map(|(_, entry)| *entry)
+        self.entry_at(*self.to.get(&dst)?, dpid).copied()
+    }
+
+    /// Entries in the order of their keys. All lookups by address come before the first entry is read, so that
+    /// they do not wait for each other.
+    pub(super) fn entries(&self, keys: &[RouteKey]) -> impl Iterator<Item = Option<&Entry>> {
+        let places: Vec<_> = keys.iter().map(|key| Some((*self.to.get(&key.dst)?, key.dpid))).collect();
+        places.into_iter().map(|place| place.and_then(|(place, dpid)| self.entry_at(place, dpid)))
+    }
+
+    fn entry_at(&self, place: Place, dpid: DatapathId) -> Option<&Entry> {
+        let at = find(&self.places, place, dpid)?;
+        self.places.get(place as usize)?.get(at).map(|(_, entry)| entry)
     }
 
     fn ways(&self, dst: IpAddr) -> &[(DatapathId, Entry)] {
@@ -316,7 +326,11 @@ mod tests {
                 for RoutesAt { places, count } in of_switches {
                     prop_assert!(places.len() <= count * 2 + MAX_LEFT_BEHIND + 24);
                 }
-                prop_assert!(all.iter().all(|key| routes.get(key.dst, key.dpid).is_some()));
+                let keys: Vec<_> = (0..12).flat_map(|dst| (0..4).map(move |dpid| key(dst, dpid))).collect();
+                for (key, entry) in keys.iter().zip(routes.entries(&keys)) {
+                    prop_assert_eq!(entry.map(|entry| entry.wanted), routes.get(key.dst, key.dpid));
+                    prop_assert_eq!(entry.is_some(), model.contains_key(key));
+                }
                 let mut uses = BTreeMap::new();
                 for label in routes.labels() {
                     *uses.entry((label, LabelOwner::Routes)).or_insert(0) += 1;

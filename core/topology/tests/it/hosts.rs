@@ -31,6 +31,8 @@ fn a_host_is_found_by_either_address_and_by_its_port() {
     assert_eq!(changes, expected);
     let host = topology.host(mac(1)).unwrap();
     assert_eq!(topology.host_with_address(ONE), Some(host));
+    let found = topology.hosts_with_addresses(&[TWO, ONE, ONE]);
+    assert_eq!(found.collect::<Vec<_>>(), [None, Some(host), Some(host)]);
     assert_eq!(topology.hosts_at(end(1, 1)).collect::<Vec<_>>(), [host]);
     assert_eq!(topology.hosts_at(end(1, 2)).count(), 0);
 }
