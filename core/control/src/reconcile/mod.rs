@@ -138,7 +138,7 @@ impl Reconciliation<'_> {
     /// The reconciled path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.on.deps.fabric.path_of(label)?;
+        let path = self.on.deps.fabric.labels().path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
         let is_open = self.on.deps.fabric.hop(path).is_some_and(|hop| hop.label == label);
         (begins && is_open).then(|| path.clone())
@@ -217,7 +217,7 @@ impl Reconciliation<'_> {
         self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Settled);
         self.remove_unwanted();
         self.on.deps.cx.out.notice(Notice::Reconciled {
-            labels: self.on.deps.fabric.label_count(),
+            labels: self.on.deps.fabric.labels().len(),
             streams: self.on.deps.transfers.len(),
         });
     }

@@ -79,7 +79,7 @@ impl Reservations {
         src: DatapathId,
         is_usable: impl Fn(&Path) -> bool,
     ) -> Option<(Path, usize)> {
-        let assignment = assignment_of(self, stream)?;
+        let assignment = assignment_of(&self.assignments, stream)?;
         let siblings: Vec<&Path> = on
             .streams
             .siblings(stream)
@@ -128,7 +128,7 @@ impl Reservations {
     }
 
     /// An assignment as it is now.
-    pub(super) fn view_of(&self, on: Sources<'_>, assignment: &Assignment) -> AssignmentView {
+    pub(crate) fn view(&self, on: Sources<'_>, assignment: &Assignment) -> AssignmentView {
         let Plan { weights, rates } = self.weights(on, assignment);
         let group = on.streams.of_group(Group::Announced(assignment.id.0));
         let members = group.into_iter().flat_map(|transfer| &transfer.streams);

@@ -133,7 +133,8 @@ impl Streams {
     ) -> Option<Candidate> {
         // Streams of an assignment are distributed to fill their paths, and stay.
         let is_movable = |stream: &&Stream| {
-            assignment_of(deps.reservations, stream).is_none() && deps.spray.stream(id).is_none()
+            let assignments = deps.reservations.assignments();
+            assignment_of(assignments, stream).is_none() && deps.spray.stream(id).is_none()
         };
         let stream = deps.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
