@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_assign::{Assignment, Claim, Plan, StreamModel};
-use braid_paths::Path;
+use braid_paths::{Kind, Path};
 use braid_planner::{LinkConditions, next_path, round_trip, stream_weights, useful_paths};
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Link;
@@ -56,17 +56,17 @@ impl Reservations {
         &self,
         cx: &mut Context<'_>,
         streams: &Transfers,
-        SwitchPair { src, dst }: SwitchPair,
+        ends: SwitchPair,
         claim: &Claim,
     ) -> Vec<Path> {
-        if src == dst {
+        if ends.src == ends.dst {
             return Vec::new();
         }
         let now = cx.now;
         let sources = Sources { settings: cx.settings, topology: cx.topology, streams };
         useful_paths(&self.conditions(sources, claim), claim.paths, |k| {
-            let set = cx.paths.k_shortest(src, dst, k);
-            cx.paths.usable(&set, now).cloned().collect()
+            let set = cx.paths.of_kind(Kind::KShortest, k, ends);
+            cx.paths.conditions(now).usable(&set).cloned().collect()
         })
     }
 

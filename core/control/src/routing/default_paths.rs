@@ -247,7 +247,7 @@ impl Routing {
         commands: &mut Commands,
     ) -> Option<Hops> {
         // A route is installed whose path is not known yet.
-        if cx.out.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+        if cx.out.installed.rules().get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(Hops::new());
         }
         if self.routes.len() >= cx.settings.max_routes {

@@ -143,7 +143,8 @@ impl Bypasses {
             let (Some(BypassEntry { label, .. }), Some(path)) = (known, wanted) else { continue };
             let bypass = Bypass { label, path, unconfirmed: SmallVec::new(), since: cx.now };
             let rules: Vec<_> = rules(label, &bypass.path).collect();
-            let is_there = rules.iter().all(|(dpid, rule)| cx.out.installed.get(*dpid, rule) == Some(rule));
+            let is_there =
+                rules.iter().all(|(dpid, rule)| cx.out.installed.rules().get(*dpid, rule) == Some(rule));
             if bypass.entry() == known && is_there {
                 for (dpid, rule) in &rules {
                     cx.out.installed.claim(*dpid, rule);
