@@ -349,4 +349,4 @@ fn mark(clock: Clock) -> Mark {
 const FIRST_XID: u32 = 1 << 31;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
