@@ -73,6 +73,10 @@ class Planted(unittest.TestCase):
                 self.is_found("only machines below it", f"{CONTROL}/fabric/mod.rs")
                 self.doCleanups()
 
+    def test_a_pipeline_that_knows_commands(self):
+        self.plant(f"{CONTROL}/pipeline/hop.rs", "\nuse crate::{command::Command, label::Label};\n")
+        self.is_found("it knows neither commands nor events", f"{CONTROL}/pipeline/hop.rs")
+
     def test_an_anonymous_tuple_as_an_argument_in_any_form(self):
         forms = {
             "pattern": "(from, to): (u64, u64)",
