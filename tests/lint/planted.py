@@ -73,6 +73,10 @@ class Planted(unittest.TestCase):
                 self.is_found("only machines below it", f"{CONTROL}/fabric/mod.rs")
                 self.doCleanups()
 
+    def test_a_pipeline_that_knows_commands(self):
+        self.plant(f"{CONTROL}/pipeline/hop.rs", "\nuse crate::{command::Command, label::Label};\n")
+        self.is_found("it knows neither commands nor events", f"{CONTROL}/pipeline/hop.rs")
+
     def test_an_anonymous_tuple_as_an_argument_in_any_form(self):
         forms = {
             "pattern": "(from, to): (u64, u64)",
@@ -107,6 +111,18 @@ class Planted(unittest.TestCase):
         methods = "".join(f"    pub(crate) fn handle_{number}(&self) {{}}\n" for number in range(13))
         self.plant(f"{CONTROL}/placer.rs", f"\nimpl Placer {{\n{methods}}}\n")
         self.is_found("at most twelve methods", "Placer")
+
+    def test_functions_that_stand_for_methods_of_a_machine(self):
+        forms = {
+            "reference": "planted_{0}(of: &Fabric)",
+            "pattern": "planted_{0}<'a>(\n    Fabric {{ labels, .. }}: &'a mut Fabric,\n    at: u64,\n)",
+        }
+        for name, form in forms.items():
+            with self.subTest(form=name):
+                functions = "".join(f"\npub(crate) fn {form.format(number)} {{\n}}\n" for number in range(13))
+                self.plant(f"{CONTROL}/fabric/pending.rs", functions)
+                self.is_found("functions of a machine included", "fabric Fabric: 25")
+                self.doCleanups()
 
     def test_a_method_that_the_face_of_its_machine_does_not_name(self):
         self.plant(f"{CONTROL}/requests/assignments.rs", "\nimpl Requests {\n    pub(crate) fn handle_planted(&self) {}\n}\n")

@@ -13,8 +13,7 @@ use std::hint::black_box;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Commands, Event, Settings};
+use braid_control::{Brain, Commands, Encoder, Event, Settings};
 use braid_openflow::{
     Action, BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, PacketOut, TableId,
     Xid,

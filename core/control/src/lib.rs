@@ -61,7 +61,7 @@ mod writer;
 
 pub use admission::{Alarm, AlarmKey};
 pub use brain::Brain;
-pub use command::{Command, Commands, Target};
+pub use command::{Command, Commands, Encoder, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};
 pub use event::{

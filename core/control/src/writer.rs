@@ -179,7 +179,7 @@ fn write(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
 }
 
 fn write_one(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
-    if !known.installed.is_empty() && !known.installed.needs(&command) {
+    if !known.installed.needs(&command) {
         return;
     }
     known.protections.write_before(commands, &command);

@@ -180,6 +180,7 @@ mod tests {
     use braid_types::{BitsPerSec, MacAddr};
 
     use super::*;
+    use crate::engine::tests::blank_switch;
 
     fn status(number: u32, name: &str) -> PortStatus {
         let (port, mac, name) = (PortNo(number), MacAddr::ZERO, name.to_owned());
@@ -188,13 +189,8 @@ mod tests {
 
     fn up(dpid: u64, ports: &[&str]) -> Event<'static> {
         Event::SwitchUp(SwitchPorts {
-            dpid: DatapathId(dpid),
-            tables: 254,
-            description: String::new(),
             ports: (1..).zip(ports).map(|(number, name)| status(number, name)).collect(),
-            failover_groups: 0,
-            select_groups: 0,
-            installed: None,
+            ..blank_switch(DatapathId(dpid))
         })
     }
 

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use braid_control::pipeline::{Encoder, Rule};
-use braid_control::{Brain, Command, Commands, Cookie, Event, PortStatus, Settings, SwitchPorts, Target};
+use braid_control::pipeline::Rule;
+use braid_control::{
+    Brain, Command, Commands, Cookie, Encoder, Event, PortStatus, Settings, SwitchPorts, Target,
+};
 use braid_openflow::Xid;
 use braid_packet::arp::Arp;
 use braid_packet::{TcpFlags, build};

@@ -15,12 +15,11 @@ use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 use super::{Brain, prefetch};
 use crate::admission::{Alarm, AlarmKey};
 use crate::counters::{Counters, Sizes};
-use crate::fabric::bypass_paths;
 use crate::facts::{FactChange, FactSources};
 use crate::label::{Label, MEMBERS};
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
-use crate::reservations::{Sources, has_assignment};
+use crate::reservations::Sources;
 use crate::routing::RouteKey;
 use crate::settings::Settings;
 use crate::streams::RuleSources;
@@ -64,7 +63,7 @@ impl Brain {
             hosts: self.topology.host_count() as u64,
             transfers: self.transfers.transfer_count() as u64,
             streams: self.transfers.len() as u64,
-            labels: self.fabric.label_count() as u64,
+            labels: self.fabric.labels().len() as u64,
             routes: self.routing.len() as u64,
         }
     }
@@ -160,8 +159,8 @@ impl Brain {
         let RuleNumbers { streams, labels, bypasses } = numbers;
         let transfer = |id: &StreamId| Some((*id, self.transfers.stream(*id)?.transfer));
         let path = |label: &Label| Some((*label, self.path_with(*label)?.switches().collect()));
-        let bypass_paths = (!bypasses.is_empty()).then(|| bypass_paths(&self.fabric));
-        let wanted = bypass_paths.into_iter().flatten().filter(|(label, _)| bypasses.contains(label));
+        let paths = (!bypasses.is_empty()).then(|| self.fabric.bypasses().paths());
+        let wanted = paths.into_iter().flatten().filter(|(label, _)| bypasses.contains(label));
         RuleMeanings {
             transfers: streams.iter().filter_map(transfer).collect(),
             paths: labels.iter().filter_map(path).collect(),
@@ -172,9 +171,9 @@ impl Brain {
     /// The path of a label in use, or the first one of a group.
     fn path_with(&self, label: Label) -> Option<&Path> {
         if !label.is_group() {
-            return self.fabric.path_of(label);
+            return self.fabric.labels().path(label);
         }
-        (1..=MEMBERS).find_map(|number| self.fabric.path_of(label.member(number)))
+        (1..=MEMBERS).find_map(|number| self.fabric.labels().path(label.member(number)))
     }
 
     /// The hosts, by MAC address.
@@ -210,12 +209,13 @@ impl Brain {
 
     /// The assignments after this one.
     pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
-        self.reservations.views_after(self.sources(), id)
+        let on = self.sources();
+        self.reservations.assignments().after(id).map(move |it| self.reservations.view(on, it))
     }
 
     /// Whether there is such an assignment.
     pub fn has_assignment(&self, id: AssignmentId) -> bool {
-        has_assignment(&self.reservations, id)
+        self.reservations.assignments().get(id).is_some()
     }
 
     /// Begins to note what other controllers are to be told, and counts everything that is known as new; or ends it.

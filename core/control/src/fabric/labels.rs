@@ -18,7 +18,7 @@ use crate::pipeline::{Exit, Hop};
 
 /// The labels in use, by path and by number.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub(crate) struct Labels {
     by_path: FxHashMap<Path, Label>,
     pub(super) entries: Index<Label, Entry>,
     /// What each new stream asks of its labels, apart from the rest: small enough for the processor's cache.
@@ -67,7 +67,7 @@ pub(super) enum Confirmed {
 
 impl Labels {
     /// The number of labels in use.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
@@ -77,7 +77,7 @@ impl Labels {
     }
 
     /// The path of a label that is in use.
-    pub(super) fn path(&self, label: Label) -> Option<&Path> {
+    pub(crate) fn path(&self, label: Label) -> Option<&Path> {
         self.entries.get(&label).map(|entry| &entry.path)
     }
 

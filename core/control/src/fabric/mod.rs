@@ -4,7 +4,6 @@
 //! ready once every switch on the path has answered a barrier. Transactions that need it are then committed,
 //! all or nothing. Unused labels are removed once no packet in flight can carry them.
 
-mod bypass_path;
 mod bypasses;
 mod groups;
 mod hairpins;
@@ -40,7 +39,7 @@ pub(crate) use transactions::{Hops, Owner, Replaces, Submitted, Transaction};
 /// Labels, transactions and bypasses.
 ///
 /// What it shows beside the methods here: `submit` in `transactions`, `handle_lease` in `leases`, `reconcile` in the file of that
-/// name.
+/// name. Its labels and bypasses can be read by themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     labels: Labels,
@@ -117,25 +116,19 @@ impl Fabric {
         self.labels.wake_at().into_iter().chain(self.pending.next_due()).min()
     }
 
-    /// The number of labels in use.
-    pub(crate) fn label_count(&self) -> usize {
-        self.labels.len()
+    /// The labels in use.
+    pub(crate) const fn labels(&self) -> &Labels {
+        &self.labels
     }
 
-    /// The path of a label in use.
-    pub(crate) fn path_of(&self, label: Label) -> Option<&Path> {
-        self.labels.path(label)
+    /// The bypasses of links.
+    pub(crate) const fn bypasses(&self) -> &Bypasses {
+        &self.bypasses
     }
 
     /// The first hop of `path`, if it has a label.
     pub(crate) fn hop(&self, path: &Path) -> Option<Hop> {
         self.entry(self.labels.of(path)?, path)
-    }
-
-    /// Whether packets of a path still arrive although links of it are down, because switches bypass all of
-    /// those.
-    fn is_bypassed(&self, topology: &Topology, path: &Path) -> bool {
-        self.bypasses.cover(topology, path)
     }
 
     /// The first hop of `path`. A path without a label gets one, and its rules are written.
@@ -247,11 +240,6 @@ impl Fabric {
     fn give_up(&mut self, labels: BTreeSet<Label>) {
         self.withdraw(labels, true);
     }
-}
-
-/// The bypasses in the switches, those included that no port uses any more.
-pub(crate) fn bypass_paths(fabric: &Fabric) -> impl Iterator<Item = (Label, &Path)> {
-    fabric.bypasses.paths()
 }
 
 /// Whether all links of a path exist.

@@ -27,9 +27,9 @@ impl Fabric {
     /// Reconciles the labels whose paths have become known; returns each with its ingress switch.
     pub(crate) fn reconcile(&mut self, cx: &mut Context<'_>) -> Vec<(Label, DatapathId)> {
         let mut known = Vec::new();
-        for (label, from) in cx.out.installed.edges() {
+        for (label, from) in cx.out.installed.unresolved().labels() {
             let Some(path) = self.trace(cx, label, from) else { continue };
-            cx.out.installed.close_label(label);
+            cx.out.installed.unresolved_mut().close_label(label);
             if self.labels.restore(cx.now, label, &path) {
                 self.write(cx, label, &path);
                 known.push((label, from.dpid));
@@ -54,7 +54,7 @@ impl Fabric {
 
     /// The port by which packets with this label leave a switch now; the inner `None` at their last switch.
     fn exit_of(&self, cx: &Context<'_>, label: Label, dpid: DatapathId) -> Option<Option<PortNo>> {
-        let found = |label| cx.out.installed.get(dpid, &Rule::Egress { label });
+        let found = |label| cx.out.installed.rules().get(dpid, &Rule::Egress { label });
         match found(label).or_else(|| label.group().and_then(found)) {
             Some(Rule::Transit(hop)) => Some(Some(hop.port)),
             Some(_) => Some(None),

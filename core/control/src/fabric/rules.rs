@@ -67,8 +67,9 @@ impl Fabric {
     /// Withdraws labels with broken paths. Paths that switches bypass are reported as bypassed instead.
     pub(super) fn leave_broken_labels(&mut self, cx: &Context<'_>) {
         let broken = self.labels.broken(cx.topology);
-        let is_bypassed =
-            |label: &Label| self.labels.path(*label).is_some_and(|path| self.is_bypassed(cx.topology, path));
+        let is_bypassed = |label: &Label| {
+            self.labels.path(*label).is_some_and(|path| self.bypasses.cover(cx.topology, path))
+        };
         let (bypassed, useless): (BTreeSet<_>, BTreeSet<_>) = broken.into_iter().partition(is_bypassed);
         self.withdraw(useless, false);
         if !bypassed.is_empty() {

@@ -1,18 +1,22 @@
 //! The installed state: rules of an earlier controller that are not reconciled or removed yet.
 
+mod rules;
+mod unresolved;
+
 use std::collections::BTreeMap;
 
 use braid_steering::StreamId;
-use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, PortNo, Time};
 
 use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
 use crate::event::{InstalledRules, UnknownRule};
 use crate::label::Label;
-use crate::pipeline::{Hop, MatchKey, Rule};
+use crate::pipeline::{Hop, Rule};
+use rules::UnclaimedRules;
+use unresolved::Unresolved;
 
-/// The rules of both directions of a stream, as far as they are installed: forward, reverse.
-pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
+pub(crate) use unresolved::StreamRules;
 
 /// The installed rules that are not reconciled yet.
 ///
@@ -27,33 +31,22 @@ pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
 /// So the rest of the core states its rules as if switches were empty.
 #[derive(Debug, Default)]
 pub(crate) struct InstalledState {
-    rules: BTreeMap<DatapathId, BTreeMap<MatchKey, Rule>>,
+    rules: UnclaimedRules,
     unknown_rules: BTreeMap<DatapathId, Vec<UnknownRule>>,
-    /// The first ports of labels whose paths are not known yet.
-    edges: BTreeMap<Label, SwitchPort>,
-    /// The rules of streams that are not reconciled yet.
-    streams: BTreeMap<StreamId, StreamRules>,
-    /// What each switch has contributed to `edges` and `streams`.
-    noted: BTreeMap<DatapathId, Noted>,
+    unresolved: Unresolved,
     phase: Phase,
 }
 
-#[derive(Debug, Default)]
-struct Noted {
-    labels: Vec<Label>,
-    streams: Vec<StreamId>,
-}
-
+/// How far the comparison of installed rules with the network is.
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+pub(crate) enum Phase {
+    /// There is nothing to compare.
     #[default]
     Settled,
-    Settling {
-        until: Time,
-    },
-    Sweeping {
-        at: Time,
-    },
+    /// Links and hosts are being heard; it ends at `until` without those that are not.
+    Settling { until: Time },
+    /// Replacements are being installed; the unclaimed rules are removed at `at`.
+    Sweeping { at: Time },
 }
 
 impl InstalledState {
@@ -64,57 +57,29 @@ impl InstalledState {
             return;
         }
         self.phase = Phase::Settling { until };
-        self.rules.insert(dpid, found.rules.iter().map(|rule| (rule.match_key(), *rule)).collect());
+        self.rules.insert(dpid, &found.rules);
         self.unknown_rules.insert(dpid, found.unknown_rules.clone());
-        for rule in &found.rules {
-            self.note(dpid, rule);
-        }
-        for hop in found.ecmp_groups.iter().flat_map(|group| &group.hops) {
-            self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
-        }
-    }
-
-    fn note(&mut self, dpid: DatapathId, rule: &Rule) {
-        let noted = self.noted.entry(dpid).or_default();
-        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_over_several_paths()) {
-            noted.labels.push(hop.label);
-            self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
-        }
-        if let Rule::Stream { id, reverse, .. } = rule {
-            noted.streams.push(*id);
-            let [forward, back] = self.streams.entry(*id).or_default();
-            *(if *reverse { back } else { forward }) = Some((dpid, *rule));
-        }
+        self.unresolved.add(dpid, found);
     }
 
     /// The switch has left.
     pub(crate) fn forget(&mut self, dpid: DatapathId) {
-        self.rules.remove(&dpid);
+        self.rules.forget(dpid);
         self.unknown_rules.remove(&dpid);
-        let noted = self.noted.remove(&dpid).unwrap_or_default();
-        for label in noted.labels {
-            if self.edges.get(&label).is_some_and(|at| at.dpid == dpid) {
-                self.edges.remove(&label);
-            }
-        }
-        for id in noted.streams {
-            let Some(directions) = self.streams.get_mut(&id) else { continue };
-            for direction in directions.iter_mut() {
-                direction.take_if(|(at, _)| *at == dpid);
-            }
-            if directions.iter().all(Option::is_none) {
-                self.streams.remove(&id);
-            }
-        }
+        self.unresolved.forget(dpid);
     }
 
     /// A rule timed out.
     pub(crate) fn end(&mut self, dpid: DatapathId, cookie: Cookie) {
         let Some(Purpose::Stream { id, reverse }) = cookie.purpose() else { return };
-        let direction = self.streams.get_mut(&id).and_then(|both| both.get_mut(usize::from(reverse)));
-        if let Some((_, rule)) = direction.and_then(|rule| rule.take_if(|(at, _)| *at == dpid)) {
+        if let Some(rule) = self.unresolved.take_rule(dpid, id, reverse) {
             self.claim(dpid, &rule);
         }
+    }
+
+    /// How far the comparison is.
+    pub(crate) const fn phase(&self) -> Phase {
+        self.phase
     }
 
     /// Whether the installed state is being compared with the network.
@@ -122,25 +87,12 @@ impl InstalledState {
         matches!(self.phase, Phase::Settling { .. })
     }
 
-    /// Whether reconciliation must end without the links and hosts not heard yet.
-    pub(crate) fn is_late(&self, now: Time) -> bool {
-        matches!(self.phase, Phase::Settling { until } if until <= now)
-    }
-
-    /// Removes the unclaimed rules at `at`.
-    pub(crate) fn sweep_at(&mut self, at: Time) {
-        self.phase = Phase::Sweeping { at };
-        self.edges.clear();
-        self.streams.clear();
-    }
-
-    /// Whether the unclaimed rules are due for removal.
-    pub(crate) fn is_sweeping(&self, now: Time) -> bool {
-        matches!(self.phase, Phase::Sweeping { at } if at <= now)
-    }
-
     /// Whether the command changes anything in its switch. Its rule counts as reconciled afterwards.
     pub(crate) fn needs(&mut self, command: &Command) -> bool {
+        self.rules.is_empty() || self.is_changed_by(command)
+    }
+
+    fn is_changed_by(&mut self, command: &Command) -> bool {
         match command {
             Command::Reset { dpid } => self.forget(*dpid),
             Command::Add { dpid, rule } => return self.claim(*dpid, rule) != Some(*rule),
@@ -150,76 +102,37 @@ impl InstalledState {
         true
     }
 
-    /// Whether no rules are left.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+    /// The rules that nobody has claimed.
+    pub(crate) const fn rules(&self) -> &UnclaimedRules {
+        &self.rules
     }
 
     /// Takes the installed rule with the match of `rule`.
     pub(crate) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
-        self.rules.get_mut(&dpid)?.remove(&rule.match_key())
+        self.rules.take(dpid, rule)
     }
 
-    /// The installed rule with the match of `rule`.
-    pub(crate) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
-        self.rules.get(&dpid)?.get(&rule.match_key())
+    /// Labels and streams in the rules whose paths are not known yet.
+    pub(crate) const fn unresolved(&self) -> &Unresolved {
+        &self.unresolved
     }
 
-    /// The rules of one switch that pass `test`.
-    pub(crate) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
-        let rules = self.rules.get(&dpid).into_iter().flat_map(BTreeMap::values);
-        rules.filter(|rule| test(rule)).copied().collect()
+    /// The same, to mark what has become known.
+    pub(crate) const fn unresolved_mut(&mut self) -> &mut Unresolved {
+        &mut self.unresolved
     }
 
-    /// Whether an installed rule passes `test`.
-    pub(crate) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
-        self.rules.values().flat_map(BTreeMap::values).any(test)
-    }
-
-    /// The rules that pass `test`, with their switches.
-    pub(crate) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
-        let rules = self.rules.iter().flat_map(|(dpid, rules)| rules.values().map(|rule| (*dpid, *rule)));
-        rules.filter(|(_, rule)| test(rule)).collect()
-    }
-
-    /// The labels with unknown paths, and their first ports.
-    pub(crate) fn edges(&self) -> Vec<(Label, SwitchPort)> {
-        self.edges.iter().map(|(label, at)| (*label, *at)).collect()
-    }
-
-    /// The path of a label is known.
-    pub(crate) fn close_label(&mut self, label: Label) {
-        self.edges.remove(&label);
-    }
-
-    /// The installed rules of both directions of a stream.
-    pub(crate) fn stream(&self, id: StreamId) -> StreamRules {
-        self.streams.get(&id).copied().unwrap_or_default()
-    }
-
-    /// Whether the rules of a stream, of both directions, lead to paths that may still become known.
-    pub(crate) fn awaits_paths(&self, id: StreamId) -> bool {
-        self.is_settling() && self.stream(id).iter().all(Option::is_some)
-    }
-
-    /// The streams that are not reconciled yet.
-    pub(crate) fn streams(&self) -> Vec<StreamId> {
-        self.streams.keys().copied().collect()
-    }
-
-    /// Marks a stream as reconciled.
-    pub(crate) fn close_stream(&mut self, id: StreamId) {
-        self.streams.remove(&id);
-    }
-
-    /// Takes the rules that cannot be decoded.
-    pub(crate) fn take_unknown_rules(&mut self) -> BTreeMap<DatapathId, Vec<UnknownRule>> {
+    /// Ends the comparison: gives up what is unresolved, and has the unclaimed rules removed at `at`. Returns the rules that
+    /// cannot be decoded.
+    pub(crate) fn sweep_at(&mut self, at: Time) -> BTreeMap<DatapathId, Vec<UnknownRule>> {
+        self.phase = Phase::Sweeping { at };
+        self.unresolved.give_up();
         std::mem::take(&mut self.unknown_rules)
     }
 
     /// Takes all remaining rules.
     pub(crate) fn finish(&mut self) -> Vec<(DatapathId, Rule)> {
-        let rest = self.all(|_| true);
+        let rest = self.rules.all(|_| true);
         *self = Self::default();
         rest
     }

@@ -3,12 +3,11 @@
 //! A large network has hundreds of thousands of links, so maps are walked side by side instead of being searched for each.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Iter;
 use std::iter::Peekable;
 use std::time::Duration;
 
 use braid_topology::{Link, LinkState, Topology};
-use braid_types::{BitsPerSec, DatapathId, SwitchPort};
+use braid_types::{BitsPerSec, DatapathId};
 
 use super::counts::PortMeter;
 use super::delay::OneWayDelay;
@@ -21,36 +20,55 @@ use crate::settings::Settings;
 /// The time that a switch may take to read its counters.
 const TICK_SLACK: Duration = Duration::from_millis(10);
 
-/// The meters of ports, one after the other.
-struct Walk<'a>(Peekable<Iter<'a, SwitchPort, Box<PortMeter>>>);
+/// What a map has for each of several keys, which come in ascending order.
+struct Walk<I: Iterator>(Peekable<I>);
+
+/// Where the capacity of a link comes from that is neither configured nor measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fallback {
+    /// From its state, which was made from its ports: none has changed since.
+    State,
+    /// From its ports.
+    Ports,
+}
 
 impl Measurement {
     /// Compares both ends of each link over the last `window`, and publishes what has changed enough.
     pub(super) fn review(&mut self, cx: &mut Context<'_>, window: Duration) {
         let revision = Some(cx.topology.revision());
         let is_same = std::mem::replace(&mut self.revision, revision) == revision;
-        if !is_same || self.links.len() != cx.topology.links().len() {
+        let fallback = if is_same { Fallback::State } else { Fallback::Ports };
+        if fallback == Fallback::Ports || self.links.len() != cx.topology.links().len() {
             self.follow_topology(cx.topology);
         }
-        let news = self.compare_all(cx, window, is_same);
+        let news = self.compare_all(cx, window, fallback);
         for (link, state) in news {
             cx.topology.set_link_state(link.src, state);
         }
     }
 
     /// The links whose state is to be published, and which it is.
-    fn compare_all(&mut self, cx: &Context<'_>, window: Duration, is_same: bool) -> Vec<(Link, LinkState)> {
+    fn compare_all(
+        &mut self,
+        cx: &Context<'_>,
+        window: Duration,
+        fallback: Fallback,
+    ) -> Vec<(Link, LinkState)> {
         let half_trips = self.half_trips();
         let half_trip = |dpid| half_trips.get(&dpid).copied().unwrap_or_default();
-        let (mut sources, mut news) = (Walk(self.ports.iter().peekable()), Vec::new());
-        // There is a meter of each link, and both are in the order of links.
-        for ((link, known), (of, meter)) in cx.topology.links().zip(self.links.iter_mut()) {
-            debug_assert_eq!(link, *of);
-            let src = sources.go_to(link.src);
+        let (mut ports, mut meters) = (Walk::of(self.ports.iter()), Walk::of(self.links.iter_mut()));
+        let mut news = Vec::new();
+        for (link, known) in cx.topology.links() {
+            // Each link has one, see [`Self::follow_topology`].
+            let Some(meter) = meters.go_to(&link) else { continue };
+            let src = ports.go_to(&link.src).map(Box::as_ref);
             if let Some((src, dst)) = src.filter(|src| is_busy(src)).zip(self.ports.get(&link.dst)) {
                 meter.compare(src, dst, half_trip(link.src.dpid) + half_trip(link.dst.dpid), window);
             }
-            let speed = || if is_same { known.capacity } else { port_speed(cx.topology, &link) };
+            let speed = || match fallback {
+                Fallback::State => known.capacity,
+                Fallback::Ports => port_speed(cx.topology, &link),
+            };
             let capacity = meter.capacity_of(cx.settings, &link).unwrap_or_else(speed);
             let state = meter.state(src, LinkState { capacity, ..known });
             if is_due(cx, meter.published_at, &known, &state) {
@@ -83,11 +101,15 @@ fn is_busy(port: &PortMeter) -> bool {
     port.sent().packets() as f64 >= MIN_PACKETS
 }
 
-impl<'a> Walk<'a> {
-    /// The meter of a port; each call is for a later port than the one before.
-    fn go_to(&mut self, to: SwitchPort) -> Option<&'a PortMeter> {
-        while self.0.next_if(|(at, _)| **at < to).is_some() {}
-        self.0.next_if(|(at, _)| **at == to).map(|(_, port)| port.as_ref())
+impl<'a, K: Ord + 'a, V, I: Iterator<Item = (&'a K, V)>> Walk<I> {
+    fn of(map: I) -> Self {
+        Self(map.peekable())
+    }
+
+    /// The value of a key; each call is for a later key than the one before.
+    fn go_to(&mut self, to: &K) -> Option<V> {
+        while self.0.next_if(|(at, _)| *at < to).is_some() {}
+        self.0.next_if(|(at, _)| *at == to).map(|(_, value)| value)
     }
 }
 
@@ -111,5 +133,18 @@ impl LinkMeter {
             load: src.and_then(PortMeter::load).map_or(known.load, |reading| reading.load),
             ..known
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_finds_what_a_map_has_and_nothing_for_other_keys() {
+        let map = BTreeMap::from([(2, "two"), (3, "three"), (7, "seven")]);
+        let mut walk = Walk::of(map.iter());
+        let found = [1, 2, 5, 7, 9].map(|key| walk.go_to(&key).copied());
+        assert_eq!(found, [None, Some("two"), None, Some("seven"), None]);
     }
 }

@@ -10,13 +10,11 @@ use braid_openflow::{
 };
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
-use super::ecmp::EcmpGroup;
 use super::flow;
-use super::group::protected_ports_of;
+use super::group_ids::{EcmpGroup, EdgeGroup, protected_ports_of};
 use super::hop::{Exit, Hop};
 use super::punt_class::{NeighborTraffic, PuntClass};
 use super::rule::{BASE, Rule};
-use super::spray::EdgeGroup;
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 

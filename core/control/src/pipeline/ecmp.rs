@@ -1,25 +1,17 @@
 //! Select groups that spread flows over equal-cost paths, encoded and decoded.
 
 use braid_openflow::{
-    Action, Bucket, EncodeError, GroupDesc, GroupId, GroupMod, GroupModCommand, GroupType, List, Masked,
-    Message, OxmField, Xid,
+    Action, Bucket, EncodeError, GroupDesc, GroupMod, GroupModCommand, GroupType, List, Masked, Message,
+    OxmField, Xid,
 };
 #[cfg(test)]
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
 
-use super::flow::{leave, set_eth_dst};
-use super::group::{protected_ports_of, protection_group_id};
+use super::actions::{leave, set_eth_dst};
+use super::group_ids::{EcmpGroup, protected_ports_of, protection_group_id};
 use super::hop::{Exit, Hop};
 use crate::label::Label;
-
-/// Lower numbers are other groups', higher ones protected ports'.
-const MIN_GROUP: u16 = 0x8000;
-
-/// The number of a select group that spreads flows over equal-cost paths.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EcmpGroup(u16);
 
 /// The buckets of such a group. The switch chooses one by a hash of the five-tuple.
 ///
@@ -33,27 +25,8 @@ pub struct EcmpBuckets {
     pub hops: Vec<Hop>,
 }
 
-impl EcmpGroup {
-    /// The group after `last`, or the first.
-    pub(crate) const fn after(last: Option<Self>) -> Self {
-        match last {
-            Some(Self(last)) if last < u16::MAX => Self(last + 1),
-            _ => Self(MIN_GROUP),
-        }
-    }
-
-    /// The group with this number, if it is one of these.
-    pub(crate) fn of(id: GroupId) -> Option<Self> {
-        u16::try_from(id.0).ok().filter(|number| *number >= MIN_GROUP).map(Self)
-    }
-
-    pub(super) const fn id(self) -> GroupId {
-        GroupId(self.0 as u32)
-    }
-}
-
 /// Creates the group, in place of one that an earlier controller left, or changes it.
-pub(super) fn encode_ecmp(
+pub(crate) fn encode_ecmp(
     buckets: &EcmpBuckets,
     is_known: bool,
     xid: Xid,
@@ -71,7 +44,7 @@ pub(super) fn encode_ecmp(
 }
 
 /// Removes the group, if it exists, and the rules that need it.
-pub(super) fn encode_ecmp_removal(group: EcmpGroup, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(crate) fn encode_ecmp_removal(group: EcmpGroup, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     put(GroupModCommand::Delete, group, &[], xid, out)
 }
 
@@ -128,6 +101,7 @@ fn hop(found: &Bucket<'_>) -> Option<Hop> {
 
 #[cfg(test)]
 mod tests {
+    use braid_openflow::GroupId;
     use proptest::prelude::*;
 
     use super::*;
@@ -147,8 +121,10 @@ mod tests {
             let exit = if is_protected { Exit::Protected { from: PortNo(0) } } else { Exit::Plain };
             Hop { label: Label(label), port: PortNo(port), exit }
         });
-        (MIN_GROUP.., prop::collection::vec(hop, 1..40))
-            .prop_map(|(number, hops)| EcmpBuckets { group: EcmpGroup(number), hops })
+        (0x8000_u32..=0xffff, prop::collection::vec(hop, 1..40)).prop_map(|(number, hops)| EcmpBuckets {
+            group: EcmpGroup::of(GroupId(number)).expect("a number of these groups"),
+            hops,
+        })
     }
 
     proptest! {
@@ -168,14 +144,5 @@ mod tests {
                 assert!(others.iter().all(|other| decode_ecmp(other).is_none()));
             });
         }
-    }
-
-    #[test]
-    fn numbers_are_those_of_no_other_group() {
-        assert_eq!(EcmpGroup::of(super::super::FLOOD_GROUP), None);
-        assert_eq!(EcmpGroup::of(protection_group_id(PortNo(1), PortNo(0))), None);
-        let first = EcmpGroup::after(None);
-        assert!(super::super::EdgeGroup::of(first.id()).is_none());
-        assert_eq!(EcmpGroup::after(Some(EcmpGroup(u16::MAX))), first);
     }
 }

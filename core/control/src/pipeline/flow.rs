@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, TableId, TcpFlags};
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
-use super::encode::FLOOD_GROUP;
-use super::group::protection_group_id;
+use super::actions::{leave, set_eth_dst, set_eth_src};
+use super::group_ids::FLOOD_GROUP;
 use super::hop::{Exit, Hop};
 use super::meter;
 use super::rule::{Rule, Table};
@@ -204,11 +204,6 @@ pub(super) fn no_instructions<'a>() -> FixedVec<Instruction<'a>, 2> {
     FixedVec::new(Instruction::ClearActions, [])
 }
 
-/// The actions of a flood bucket for one port.
-pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
-    [Action::output(port)]
-}
-
 /// Matches this label, or all labels of this group.
 fn labelled(label: Label) -> OxmField<'static> {
     let mac = label.mac();
@@ -259,22 +254,4 @@ fn ip_dst(ip: IpAddr) -> OxmField<'static> {
 
 const fn eth_type(ipv6: bool) -> EthType {
     if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
-}
-
-/// Output to a port, or to the group that protects it or spreads packets or flows.
-pub(super) fn leave(hop: Hop) -> Action<'static> {
-    match hop.exit {
-        Exit::Plain => Action::output(hop.port),
-        Exit::Protected { from } => Action::Group(protection_group_id(hop.port, from)),
-        Exit::Sprayed { group } => Action::Group(group.id()),
-        Exit::Balanced { group } => Action::Group(group.id()),
-    }
-}
-
-pub(super) fn set_eth_src(mac: MacAddr) -> Action<'static> {
-    Action::SetField(OxmField::EthSrc(Masked::exact(mac)))
-}
-
-pub(super) fn set_eth_dst(mac: MacAddr) -> Action<'static> {
-    Action::SetField(OxmField::EthDst(Masked::exact(mac)))
 }

@@ -1,40 +1,17 @@
 //! Protected ports as OpenFlow fast-failover groups, encoded and decoded.
 
 use braid_openflow::{
-    Action, Bucket, EncodeError, GroupDesc, GroupId, GroupMod, GroupModCommand, GroupType, List, Masked,
-    Message, OxmField, Xid,
+    Action, Bucket, EncodeError, GroupDesc, GroupMod, GroupModCommand, GroupType, List, Masked, Message,
+    OxmField, Xid,
 };
 use braid_types::PortNo;
 
-use super::flow::set_eth_src;
+use super::actions::set_eth_src;
+use super::group_ids::{protected_ports_of, protection_group_id};
 use super::hop::{BypassEntry, ProtectedPort};
 use crate::label::Label;
 
-/// The highest port number in a group id: 16 bits, with group ids below the reserved ones.
-const MAX_PORT: u32 = 0xfeff;
-
-/// Whether these port numbers fit into the group id of a protected port.
-pub(crate) fn can_be_protected(port: PortNo, from: PortNo) -> bool {
-    (1..=MAX_PORT).contains(&port.0) && from.0 <= MAX_PORT
-}
-
-/// Whether a group id is that of a protected port.
-pub(crate) fn is_protected_port(id: GroupId) -> bool {
-    protected_ports_of(id).is_some()
-}
-
-/// The group that protects `port` for packets that entered by `from`.
-pub(super) fn protection_group_id(port: PortNo, from: PortNo) -> GroupId {
-    GroupId(port.0 << 16 | from.0 & 0xffff)
-}
-
-/// The port and ingress port in the group id of a protected port.
-pub(super) fn protected_ports_of(id: GroupId) -> Option<(PortNo, PortNo)> {
-    let port = id.0 >> 16;
-    (1..=MAX_PORT).contains(&port).then_some((PortNo(port), PortNo(id.0 & 0xffff)))
-}
-
-pub(super) fn encode_protected_port(
+pub(crate) fn encode_protected_port(
     command: GroupModCommand,
     protected: &ProtectedPort,
     xid: Xid,
@@ -99,9 +76,11 @@ fn bypass(bucket: &Bucket<'_>) -> Option<(Label, PortNo)> {
 
 #[cfg(test)]
 mod tests {
+    use braid_openflow::GroupId;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pipeline::group_ids::MAX_PORT;
 
     fn described(protected: &ProtectedPort, check: impl FnOnce(GroupDesc<'_>)) {
         let mut bytes = Vec::new();
@@ -149,12 +128,5 @@ mod tests {
             assert_eq!(ports[0], (PortNo(3), vec![PortNo(3)]));
             assert_eq!((ports[1].0, ports[1].1.last()), (PortNo(2), Some(&PortNo::IN_PORT)));
         });
-    }
-
-    #[test]
-    fn numbers_of_guards_are_not_those_of_other_groups() {
-        assert!(!is_protected_port(super::super::FLOOD_GROUP) && !is_protected_port(GroupId(0xffff_ff00)));
-        assert!(is_protected_port(protection_group_id(PortNo(1), PortNo(0))));
-        assert!(!can_be_protected(PortNo(0x1_0000), PortNo(1)) && can_be_protected(PortNo(9), PortNo(0)));
     }
 }

@@ -3,8 +3,7 @@
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
 
-use super::ecmp::EcmpGroup;
-use super::spray::EdgeGroup;
+use super::group_ids::{EcmpGroup, EdgeGroup};
 use crate::label::Label;
 
 /// A labelled path and the port that leads to its next switch.

@@ -15,7 +15,7 @@ pub(super) const fn id(port: PortNo) -> MeterId {
 }
 
 /// Adds, changes or deletes the meter of a port. `rate` is in packets a second, with an equal burst.
-pub(super) fn set(
+pub(crate) fn set(
     command: MeterModCommand,
     port: PortNo,
     rate: u32,

@@ -9,11 +9,13 @@
 //! | 4 fabric | label → next hop; at the last switch → 5 | per path |
 //! | 5 deliver | destination → the host's address and port; sprayed: → a resequencing group | per attached address, per sprayed stream |
 
+mod actions;
 mod decode;
 mod ecmp;
 mod encode;
 mod flow;
 mod group;
+mod group_ids;
 mod hop;
 pub(crate) mod meter;
 mod punt_class;
@@ -21,13 +23,17 @@ mod rule;
 mod spray;
 
 pub use decode::decode;
-pub use ecmp::{EcmpBuckets, EcmpGroup, decode_ecmp};
-pub(crate) use encode::our_flows;
-pub use encode::{Encoder, FLOOD_GROUP, read_rules};
+pub use ecmp::{EcmpBuckets, decode_ecmp};
+pub(crate) use ecmp::{encode_ecmp, encode_ecmp_removal};
+pub use encode::read_rules;
+pub(crate) use encode::{encode_flood, encode_reset, encode_rule, our_flows, read_streams};
 pub use group::decode_protected_port;
-pub(crate) use group::{can_be_protected, is_protected_port};
+pub(crate) use group::encode_protected_port;
+pub use group_ids::{EcmpGroup, EdgeGroup, FLOOD_GROUP};
+pub(crate) use group_ids::{can_be_protected, is_protected_port};
 pub(crate) use hop::Protection;
 pub use hop::{BypassEntry, Exit, Hop, ProtectedPort};
 pub use punt_class::{NeighborTraffic, PuntClass};
 pub use rule::{BASE, MatchKey, Rule, TABLES, Table};
-pub use spray::{EdgeGroup, Resequencer, Spray, SprayPath};
+pub use spray::{Resequencer, Spray, SprayPath};
+pub(crate) use spray::{encode_question, encode_removal, encode_resequencer, encode_spray};

@@ -6,9 +6,9 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
+use super::group_ids::EdgeGroup;
 use super::hop::{Hop, Protection};
 use super::punt_class::{NeighborTraffic, PuntClass};
-use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
 use crate::label::Label;
 

@@ -5,28 +5,22 @@ use std::time::Duration;
 use braid_edge_protocol::extension::{BRAID, Extension, PathUpdate, Probing};
 use braid_edge_protocol::telemetry::TELEMETRY;
 use braid_openflow::{
-    Action, Bucket, Bytes, EncodeError, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List,
-    Masked, Message, OxmField, RequestBody, Xid,
+    Action, Bucket, Bytes, EncodeError, Experimenter, GroupMod, GroupModCommand, GroupType, List, Message,
+    RequestBody, Xid,
 };
 use braid_planner::path_weight;
 use braid_spray::{PathWeight, Policy, Settings};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
+use super::actions::set_eth_dst;
+use super::group_ids::EdgeGroup;
 use crate::label::Label;
 
-/// Lower and higher numbers are other groups'.
-const MIN_GROUP: u32 = 0x100;
-const MAX_GROUP: u32 = 0x7fff;
 /// The time between two probes of a path: 30 kbit/s.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// A path is suspended without answers for this long, in addition to the answers' own time.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(120);
-
-/// An edge's group that sprays packets over paths or resequences them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EdgeGroup(u16);
 
 /// The paths and parameters of a spray group.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -69,28 +63,8 @@ pub struct Resequencer {
     pub settings: Option<Settings>,
 }
 
-impl EdgeGroup {
-    /// The group after `last`, or the first.
-    pub(crate) const fn after(last: Option<Self>) -> Self {
-        match last {
-            Some(Self(last)) if (last as u32) < MAX_GROUP => Self(last + 1),
-            _ => Self(MIN_GROUP as u16),
-        }
-    }
-
-    /// The group with this number, if it is one of these.
-    pub(crate) fn of(id: GroupId) -> Option<Self> {
-        (MIN_GROUP..=MAX_GROUP).contains(&id.0).then_some(Self(id.0 as u16))
-    }
-
-    /// Its number.
-    pub(crate) const fn id(self) -> GroupId {
-        GroupId(self.0 as u32)
-    }
-}
-
 /// Creates or changes the group.
-pub(super) fn encode_spray(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(crate) fn encode_spray(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let acts: Vec<_> =
         spray.paths.iter().map(|path| [set_eth_dst(path.label.mac()), Action::output(path.port)]).collect();
     let bucket = |(path, actions)| Bucket { weight: 1, watch_port: port(path), ..Bucket::new(actions) };
@@ -114,7 +88,7 @@ fn encode_shares(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), Encod
 }
 
 /// Creates or changes the group. Packets that it holds stay held.
-pub(super) fn encode_resequencer(
+pub(crate) fn encode_resequencer(
     resequencer: &Resequencer,
     xid: Xid,
     out: &mut Vec<u8>,
@@ -129,7 +103,7 @@ pub(super) fn encode_resequencer(
 }
 
 /// Removes the group, if it exists, and the rules that need it.
-pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(crate) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let group_mod = GroupMod {
         command: GroupModCommand::Delete,
         group_type: GroupType::Select,
@@ -140,7 +114,7 @@ pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> R
 }
 
 /// Requests the reports of all groups.
-pub(super) fn encode_question(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(crate) fn encode_question(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
     Message::MultipartRequest(RequestBody::Experimenter(question).into()).encode(xid, out)
 }
@@ -164,8 +138,4 @@ fn encode(extension: &Extension, xid: Xid, out: &mut Vec<u8>) -> Result<(), Enco
 
 const fn port(path: &SprayPath) -> PortNo {
     path.port
-}
-
-const fn set_eth_dst(mac: MacAddr) -> Action<'static> {
-    Action::SetField(OxmField::EthDst(Masked::exact(mac)))
 }

@@ -1,5 +1,7 @@
 //! Reconciliation: installed rules that are still right are kept, others replaced or removed.
 
+use std::collections::BTreeMap;
+
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
 use braid_topology::Topology;
@@ -7,10 +9,10 @@ use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
 use crate::command::Command;
 use crate::discovery::Discovery;
-use crate::event::InstalledRules;
+use crate::event::{InstalledRules, UnknownRule};
 use crate::fabric::FabricChange;
 use crate::hosts::{Binding, HostDeps, Hosts};
-use crate::installed::{InstalledState, StreamRules, first_hop, highest, port_of};
+use crate::installed::{InstalledState, Phase, StreamRules, first_hop, highest, port_of};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -52,7 +54,7 @@ impl Reconciliation<'_> {
     pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &InstalledRules) {
         self.restore_roles(dpid);
         self.restore_broadcast(dpid, found);
-        for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
+        for rule in self.installed().rules().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
                 let cx = self.on.deps.cx.reborrow();
@@ -60,14 +62,14 @@ impl Reconciliation<'_> {
                 self.hosts.restore(&mut below, host);
             }
         }
-        for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
+        for rule in self.installed().rules().of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
             self.reconcile_route(dpid, rule);
         }
     }
 
     /// Restores the roles of ports. A link is assumed until its other end had time to be heard.
     fn restore_roles(&mut self, dpid: DatapathId) {
-        for rule in self.installed().of(dpid, |rule| port_of(rule).is_some()) {
+        for rule in self.installed().rules().of(dpid, |rule| port_of(rule).is_some()) {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
             // Where a port has both, the link comes first in the order of slots and stays.
@@ -93,7 +95,7 @@ impl Reconciliation<'_> {
         }
         for GroupKey { dpid, group } in self.on.deps.routing.reconcile_groups(self.on.deps.fabric) {
             let leads_to = |rule: &Rule| first_hop(rule) == Some(Hop::balanced(group));
-            for rule in self.installed().of(dpid, leads_to) {
+            for rule in self.installed().rules().of(dpid, leads_to) {
                 self.reconcile_route(dpid, rule);
             }
         }
@@ -101,7 +103,7 @@ impl Reconciliation<'_> {
 
     fn reconcile_users(&mut self, label: Label, at: DatapathId) {
         let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
-        for rule in self.installed().of(at, leads_to) {
+        for rule in self.installed().rules().of(at, leads_to) {
             match rule {
                 Rule::Stream { id, .. } => self.reconcile_stream(id),
                 rule => self.reconcile_route(at, rule),
@@ -121,7 +123,7 @@ impl Reconciliation<'_> {
 
     /// Reconciles a stream if both its paths are reconciled.
     fn reconcile_stream(&mut self, id: StreamId) {
-        let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
+        let [Some(forward), Some(back)] = self.installed().unresolved().stream(id) else { return };
         let (Some(there), Some(here)) = (self.path_of(forward.0, forward.1), self.path_of(back.0, back.1))
         else {
             return;
@@ -138,7 +140,7 @@ impl Reconciliation<'_> {
     /// The reconciled path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.on.deps.fabric.path_of(label)?;
+        let path = self.on.deps.fabric.labels().path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
         let is_open = self.on.deps.fabric.hop(path).is_some_and(|hop| hop.label == label);
         (begins && is_open).then(|| path.clone())
@@ -154,7 +156,7 @@ impl Reconciliation<'_> {
             None => transfers.restore(now, id, tuple).is_ok(),
         };
         if restored {
-            self.installed_mut().close_stream(id);
+            self.installed_mut().unresolved_mut().close_stream(id);
         }
         restored
     }
@@ -162,10 +164,11 @@ impl Reconciliation<'_> {
     /// Continues once every link and host has been heard, or when it is too late. Called once a tick.
     pub(crate) fn handle_timeout(&mut self) {
         let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
-        if self.installed().is_settling() && (self.installed().is_late(self.on.deps.cx.now) || all_heard()) {
+        let now = self.on.deps.cx.now;
+        if matches!(self.installed().phase(), Phase::Settling { until } if until <= now || all_heard()) {
             self.settle();
         }
-        if self.installed().is_sweeping(self.on.deps.cx.now) {
+        if matches!(self.installed().phase(), Phase::Sweeping { at } if at <= now) {
             self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Reconciled);
             for (dpid, rule) in self.installed_mut().finish() {
                 self.on.deps.cx.delete(dpid, rule);
@@ -184,7 +187,7 @@ impl Reconciliation<'_> {
     /// Whether the hosts in the remaining rules are known.
     fn all_hosts_are_known(&self) -> bool {
         let is_known = |ip| self.topology().host_with_address(ip).is_some();
-        !self.installed().any(|rule| match rule {
+        !self.installed().rules().any(|rule| match rule {
             Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
             Rule::Route { dst, .. } => !is_known(*dst),
             _ => false,
@@ -198,7 +201,7 @@ impl Reconciliation<'_> {
         // Packets in flight may carry labels that will be removed. Their rules stay until replacements are
         // confirmed.
         let sweep_at = self.on.deps.cx.now + self.on.deps.cx.settings.install_timeout;
-        self.installed_mut().sweep_at(sweep_at);
+        let undecoded = self.installed_mut().sweep_at(sweep_at);
         self.broadcast.handle_change();
         // A starting controller sees all links as new although they existed: that is no reason to move
         // traffic.
@@ -215,16 +218,16 @@ impl Reconciliation<'_> {
             }
         }
         self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Settled);
-        self.remove_unwanted();
+        self.remove_unwanted(undecoded);
         self.on.deps.cx.out.notice(Notice::Reconciled {
-            labels: self.on.deps.fabric.label_count(),
+            labels: self.on.deps.fabric.labels().len(),
             streams: self.on.deps.transfers.len(),
         });
     }
 
     /// Loads default paths whose paths no longer exist, so that they are rerouted.
     fn take_routes(&mut self) {
-        for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
+        for (dpid, rule) in self.installed().rules().all(|rule| matches!(rule, Rule::Route { .. })) {
             let (Rule::Route { dst, .. }, Some(way)) = (rule, NextHop::of(&rule)) else { continue };
             if self.topology().host_with_address(dst).is_some()
                 && self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none()
@@ -239,8 +242,8 @@ impl Reconciliation<'_> {
     /// Loads streams whose paths no longer exist, so that they are placed again.
     fn take_streams(&mut self) -> Vec<(StreamId, StreamRules)> {
         let mut taken = Vec::new();
-        for id in self.installed().streams() {
-            let rules = self.installed().stream(id);
+        for id in self.installed().unresolved().streams() {
+            let rules = self.installed().unresolved().stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
             let there = tuple.filter(|tuple| switches_of(self.topology(), tuple).is_some());
             // The state of its groups is unknown. It is sprayed anew if the policy still says so.
@@ -253,11 +256,11 @@ impl Reconciliation<'_> {
         taken
     }
 
-    fn remove_unwanted(&mut self) {
-        for (dpid, rule) in self.installed().all(|rule| !rule.is_of_path()) {
+    fn remove_unwanted(&mut self, undecoded: BTreeMap<DatapathId, Vec<UnknownRule>>) {
+        for (dpid, rule) in self.installed().rules().all(|rule| !rule.is_of_path()) {
             self.on.deps.cx.delete(dpid, rule);
         }
-        for (dpid, unknown_rules) in self.installed_mut().take_unknown_rules() {
+        for (dpid, unknown_rules) in undecoded {
             for unknown in unknown_rules {
                 self.on.deps.cx.out.push(Command::Remove { dpid, unknown });
             }

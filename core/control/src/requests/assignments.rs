@@ -65,7 +65,7 @@ impl Requests {
     }
 
     fn set_paths_aside(&mut self, on: &mut RequestDeps<'_>, claim: &Claim) -> Result<Reply, Refusal> {
-        on.deps.reservations.check(claim)?;
+        on.deps.reservations.assignments().check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
         let below = ReservationDeps { fabric: on.deps.fabric, streams: on.deps.transfers };
         let opened = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends);
@@ -80,7 +80,9 @@ impl Requests {
     }
 
     fn view_of(&self, on: &RequestDeps<'_>, id: AssignmentId) -> Result<Reply, Refusal> {
-        Ok(Reply::Assignment(on.deps.reservations.view(Sources::new(&on.deps.cx, on.deps.transfers), id)?))
+        let reservations = &on.deps.reservations;
+        let assignment = reservations.assignments().get(id).ok_or(AssignError::Unknown(id))?;
+        Ok(Reply::Assignment(reservations.view(Sources::new(&on.deps.cx, on.deps.transfers), assignment)))
     }
 
     /// Places a connection on a path; the answer may come later.
@@ -158,7 +160,7 @@ impl Requests {
     pub(super) fn placed(&self, on: &RequestDeps<'_>, id: StreamId) -> Option<PlacedView> {
         let stream = on.deps.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
-        let assignment = assignment_of(on.deps.reservations, stream);
+        let assignment = assignment_of(on.deps.reservations.assignments(), stream);
         let index = assignment.and_then(|assignment| path_index(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
     }

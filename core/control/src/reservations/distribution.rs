@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_assign::{Assignment, Claim, Plan, StreamModel};
-use braid_paths::Path;
+use braid_paths::{Kind, Path};
 use braid_planner::{LinkConditions, next_path, round_trip, stream_weights, useful_paths};
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Link;
@@ -56,17 +56,17 @@ impl Reservations {
         &self,
         cx: &mut Context<'_>,
         streams: &Transfers,
-        SwitchPair { src, dst }: SwitchPair,
+        ends: SwitchPair,
         claim: &Claim,
     ) -> Vec<Path> {
-        if src == dst {
+        if ends.src == ends.dst {
             return Vec::new();
         }
         let now = cx.now;
         let sources = Sources { settings: cx.settings, topology: cx.topology, streams };
         useful_paths(&self.conditions(sources, claim), claim.paths, |k| {
-            let set = cx.paths.k_shortest(src, dst, k);
-            cx.paths.usable(&set, now).cloned().collect()
+            let set = cx.paths.of_kind(Kind::KShortest, k, ends);
+            cx.paths.conditions(now).usable(&set).cloned().collect()
         })
     }
 
@@ -79,7 +79,7 @@ impl Reservations {
         src: DatapathId,
         is_usable: impl Fn(&Path) -> bool,
     ) -> Option<(Path, usize)> {
-        let assignment = assignment_of(self, stream)?;
+        let assignment = assignment_of(&self.assignments, stream)?;
         let siblings: Vec<&Path> = on
             .streams
             .siblings(stream)
@@ -128,7 +128,7 @@ impl Reservations {
     }
 
     /// An assignment as it is now.
-    pub(super) fn view_of(&self, on: Sources<'_>, assignment: &Assignment) -> AssignmentView {
+    pub(crate) fn view(&self, on: Sources<'_>, assignment: &Assignment) -> AssignmentView {
         let Plan { weights, rates } = self.weights(on, assignment);
         let group = on.streams.of_group(Group::Announced(assignment.id.0));
         let members = group.into_iter().flat_map(|transfer| &transfer.streams);

@@ -29,6 +29,11 @@ pub(crate) struct PlainConnection<'a> {
 }
 
 impl Reservations {
+    /// Whether an assignment belongs to a recognised transfer.
+    pub(crate) fn is_inferred(&self, id: AssignmentId) -> bool {
+        self.inferred.0.values().any(|it| *it == id)
+    }
+
     /// The assignment of the transfer to which a plain connection belongs; `None` if it is not spread.
     pub(crate) fn infer(
         &mut self,
@@ -66,11 +71,6 @@ impl Reservations {
         open_paths(cx, fabric, &made.paths);
         Some(made.id)
     }
-}
-
-/// Whether an assignment belongs to a recognised transfer.
-pub(crate) fn is_inferred(Reservations { inferred, .. }: &Reservations, id: AssignmentId) -> bool {
-    inferred.0.values().any(|it| *it == id)
 }
 
 #[cfg(test)]

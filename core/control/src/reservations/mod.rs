@@ -19,13 +19,14 @@ use crate::settings::Settings;
 use inference::InferredTransfers;
 use learning::Learning;
 
-pub(crate) use inference::{PlainConnection, is_inferred};
+pub(crate) use inference::PlainConnection;
 use residual_load::ResidualLoad;
 use restored::Restored;
 
 /// Assignments, the models of their paths, and the load of their streams.
 ///
-/// What it shows beside the methods here: `distribute` in `distribution`, `infer` in `inference`, `restore` in `restored`.
+/// What it shows beside the methods here: `distribute` and `view` in `distribution`, `infer` and `is_inferred` in `inference`,
+/// `restore` in `restored`.
 #[derive(Debug)]
 pub(crate) struct Reservations {
     assignments: Assignments,
@@ -69,18 +70,9 @@ impl Reservations {
         }
     }
 
-    /// The assignments after one by name, with their current state; all of them after `None`.
-    pub(crate) fn views_after<'a>(
-        &'a self,
-        on: Sources<'a>,
-        id: Option<AssignmentId>,
-    ) -> impl Iterator<Item = AssignmentView> + 'a {
-        self.assignments.after(id).map(move |assignment| self.view_of(on, assignment))
-    }
-
-    /// Whether a claim is within the limits.
-    pub(crate) fn check(&self, claim: &Claim) -> Result<(), AssignError> {
-        self.assignments.check(claim)
+    /// The assignments, of recognised transfers too.
+    pub(crate) const fn assignments(&self) -> &Assignments {
+        &self.assignments
     }
 
     /// Sets paths aside between two switches and opens their labels. The claim must have been checked.
@@ -116,16 +108,11 @@ impl Reservations {
         owner: Option<&Owner>,
     ) -> Result<AssignmentView, AssignError> {
         self.renew(cx, id, owner)?;
-        let last = self.view(Sources::new(cx, streams), id)?;
+        let assignment = self.assignments.get(id).ok_or(AssignError::Unknown(id))?;
+        let last = self.view(Sources::new(cx, streams), assignment);
         let ended = self.assignments.end(cx.now, id, owner)?;
         fabric.handle_lease(LeaseChange::Paths { before: &ended.paths, after: &[] });
         Ok(last)
-    }
-
-    /// The current state of an assignment.
-    pub(crate) fn view(&self, on: Sources<'_>, id: AssignmentId) -> Result<AssignmentView, AssignError> {
-        let view = self.assignments.get(id).map(|assignment| self.view_of(on, assignment));
-        view.ok_or(AssignError::Unknown(id))
     }
 
     /// An announced stream has ended. Measured loads still include it for a while.
@@ -154,16 +141,8 @@ impl Reservations {
     }
 }
 
-/// Whether there is such an assignment.
-pub(crate) fn has_assignment(Reservations { assignments, .. }: &Reservations, id: AssignmentId) -> bool {
-    assignments.get(id).is_some()
-}
-
 /// The assignment that a stream belongs to, if it has not ended.
-pub(crate) fn assignment_of<'a>(
-    Reservations { assignments, .. }: &'a Reservations,
-    stream: &Stream,
-) -> Option<&'a Assignment> {
+pub(crate) fn assignment_of<'a>(assignments: &'a Assignments, stream: &Stream) -> Option<&'a Assignment> {
     match stream.opening {
         Opening::Parallel(Group::Announced(id)) => assignments.get(AssignmentId(id)),
         _ => None,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_assign::{AssignmentId, Claim, PromisedAssignment};
 use braid_types::{SwitchPair, Time};
 
-use super::{ReservationDeps, Reservations, is_inferred, open_paths};
+use super::{ReservationDeps, Reservations, open_paths};
 use crate::context::Context;
 use crate::fabric::LeaseChange;
 
@@ -31,7 +31,7 @@ impl Reservations {
         promised: &[PromisedAssignment],
     ) {
         let kept: BTreeSet<_> = promised.iter().map(|it| it.id).collect();
-        let is_other = |id: &AssignmentId| !kept.contains(id) && !is_inferred(self, *id);
+        let is_other = |id: &AssignmentId| !kept.contains(id) && !self.is_inferred(*id);
         let others: Vec<_> = self.assignments.iter().map(|it| it.id).filter(is_other).collect();
         for id in others {
             if let Some(ended) = self.assignments.remove(id) {

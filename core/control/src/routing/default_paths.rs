@@ -253,7 +253,7 @@ impl Routing {
         commands: &mut Commands,
     ) -> Option<Hops> {
         // A route is installed whose path is not known yet.
-        if cx.out.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+        if cx.out.installed.rules().get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(Hops::new());
         }
         if self.routes.len() >= cx.settings.max_routes {
@@ -322,7 +322,7 @@ impl Routing {
     fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(NextHop::By(hop)) => fabric.path_of(hop.label).is_some_and(|path| path.egress() == at),
+            Some(NextHop::By(hop)) => fabric.labels().path(hop.label).is_some_and(|path| path.egress() == at),
             Some(NextHop::Spread(group)) => self.ecmp.egress(GroupKey { dpid, group }) == Some(at),
             _ => at == dpid,
         }
@@ -337,7 +337,7 @@ impl Routing {
 
 /// Whether packets may enter a label: it is in use for its path, and all links of the path are up.
 fn is_open(fabric: &Fabric, topology: &Topology, label: Label) -> bool {
-    fabric.path_of(label).is_some_and(|path| fabric.hop(path).is_some() && is_whole(topology, path))
+    fabric.labels().path(label).is_some_and(|path| fabric.hop(path).is_some() && is_whole(topology, path))
 }
 
 #[cfg(test)]

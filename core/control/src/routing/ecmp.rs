@@ -111,7 +111,7 @@ impl EcmpGroups {
             return Some(*group);
         }
         // Streams need labels more than default paths do.
-        let labels = fabric.label_count().saturating_add(cx.settings.ecmp_paths);
+        let labels = fabric.labels().len().saturating_add(cx.settings.ecmp_paths);
         if !self.capable.contains(&ends.src) || labels > cx.settings.max_labels / 2 {
             return None;
         }
@@ -189,7 +189,7 @@ impl EcmpGroups {
     ) -> Option<(Vec<Hop>, Command)> {
         let group = self.groups.get_mut(&key)?;
         let ends = SwitchPair::new(key.dpid, group.egress);
-        let now: Vec<_> = group.wanted.iter().map(|hop| fabric.path_of(hop.label).cloned()).collect();
+        let now: Vec<_> = group.wanted.iter().map(|hop| fabric.labels().path(hop.label).cloned()).collect();
         let mut kept: Vec<_> = now.iter().flatten().cloned().collect();
         kept.sort_unstable();
         kept.dedup();
@@ -371,7 +371,7 @@ fn remove(cx: &mut Context<'_>, GroupKey { dpid, group }: GroupKey) {
 
 /// The switches that all paths of a found group join, if they are known and still in use.
 fn common_ends(fabric: &Fabric, dpid: DatapathId, hops: &[Hop]) -> Option<SwitchPair> {
-    let path = |hop: &Hop| fabric.path_of(hop.label).filter(|path| fabric.hop(path) == Some(*hop));
+    let path = |hop: &Hop| fabric.labels().path(hop.label).filter(|path| fabric.hop(path) == Some(*hop));
     let ends = |hop: &Hop| path(hop).map(|path| SwitchPair::new(path.ingress(), path.egress()));
     let first = ends(hops.first()?)?;
     (first.src == dpid && hops.iter().all(|hop| ends(hop) == Some(first))).then_some(first)

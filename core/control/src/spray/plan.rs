@@ -11,8 +11,9 @@ impl Spray {
     pub(super) fn plan(&self, cx: &Context<'_>, BundleKey { ends, policy }: BundleKey) -> SprayPlan {
         let graph = cx.paths.graph();
         let room = |edge| self.cross_traffic.room(graph.link(edge), graph.state(edge).capacity);
-        let is_usable = |path: &Path| !cx.paths.is_suspended(path, cx.now);
-        let is_clean = |path: &Path| is_usable(path) && cx.paths.degradation(path).is_none();
+        let conditions = cx.paths.conditions(cx.now);
+        let is_usable = |path: &Path| !conditions.is_suspended(path);
+        let is_clean = |path: &Path| is_usable(path) && conditions.degradation(path).is_none();
         let clean = policy.plan(&mut cx.paths.finder(), ends, room, is_clean);
         // Edges give lossy paths a small share, so a few of them are better than none.
         if clean.members.len() > 1 {

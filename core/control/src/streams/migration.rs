@@ -66,13 +66,13 @@ impl Streams {
     /// sprayed streams by themselves.
     fn less_degraded_path(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) -> Option<Path> {
         let current = deps.transfers.stream(id)?.route.as_ref()?.forward.clone();
-        let before = deps.cx.paths.degradation(&current);
+        let before = deps.cx.paths.conditions(deps.cx.now).degradation(&current);
         if before.is_none() || deps.spray.stream(id).is_some() {
             return None;
         }
         let ends = SwitchPair::new(current.ingress(), current.egress());
         let chosen = self.choose_path(deps, id, None, ends)?;
-        (deps.cx.paths.degradation(&chosen.path) < before).then_some(chosen.path)
+        (deps.cx.paths.conditions(deps.cx.now).degradation(&chosen.path) < before).then_some(chosen.path)
     }
 
     /// A path shared with fewer siblings, or on fewer links, than the current one.

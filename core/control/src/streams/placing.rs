@@ -106,9 +106,9 @@ impl Streams {
         ends: SwitchPair,
     ) -> Option<Chosen> {
         let announced = deps.transfers.stream(id)?;
-        let is_usable = |path: &Path| {
-            !deps.cx.paths.is_suspended(path, deps.cx.now) && deps.cx.paths.degradation(path).is_none()
-        };
+        let conditions = deps.cx.paths.conditions(deps.cx.now);
+        let is_usable =
+            |path: &Path| !conditions.is_suspended(path) && conditions.degradation(path).is_none();
         let distributed = deps.reservations.distribute(
             Sources::new(&deps.cx, deps.transfers),
             announced,
@@ -121,7 +121,7 @@ impl Streams {
         let Stream { tuple, transfer: owner, .. } = *deps.transfers.stream(id)?;
         let policy = deps.cx.policy_of(&tuple);
         let paths = deps.cx.paths.of_kind(policy.kind, policy.k, ends);
-        let candidates: SmallVec<[&Path; 8]> = deps.cx.paths.usable(&paths, deps.cx.now).collect();
+        let candidates: SmallVec<[&Path; 8]> = deps.cx.paths.conditions(deps.cx.now).usable(&paths).collect();
         let to_place = ToPlace {
             transfer: owner,
             tuple: &tuple,

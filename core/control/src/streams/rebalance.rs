@@ -133,7 +133,8 @@ impl Streams {
     ) -> Option<Candidate> {
         // Streams of an assignment are distributed to fill their paths, and stay.
         let is_movable = |stream: &&Stream| {
-            assignment_of(deps.reservations, stream).is_none() && deps.spray.stream(id).is_none()
+            let assignments = deps.reservations.assignments();
+            assignment_of(assignments, stream).is_none() && deps.spray.stream(id).is_none()
         };
         let stream = deps.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
@@ -142,7 +143,7 @@ impl Streams {
         let most = shared(deps.transfers, stream, &stream.route.as_ref()?.forward);
         let is_reverse = direction(stream, full)?;
         let passes = |path: &Path| path.links().iter().any(|link| link == full || link.is_reverse_of(full));
-        let paths = deps.cx.paths.usable(&set, deps.cx.now).filter(|path| {
+        let paths = deps.cx.paths.conditions(deps.cx.now).usable(&set).filter(|path| {
             !passes(path)
                 && shared(deps.transfers, stream, path) <= most
                 && !self.rebalance.has_just_moved_to(path, deps.cx.now)

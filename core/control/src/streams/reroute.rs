@@ -71,8 +71,8 @@ impl Streams {
     /// Places the streams that lost their path, once the graph is up to date. Those with rules in a switch that has just
     /// joined keep them until its links are known.
     pub(super) fn place_again(&mut self, deps: &mut StreamDeps<'_>, replaces: Replaces) {
-        let installed = &*deps.cx.out.installed;
-        let lost = deps.transfers.unrouted().filter(|stream| !installed.awaits_paths(stream.id));
+        let unresolved = deps.cx.out.installed.unresolved();
+        let lost = deps.transfers.unrouted().filter(|stream| !unresolved.awaits_paths(stream.id));
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match switches_of(deps.cx.topology, &tuple)

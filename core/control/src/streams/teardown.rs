@@ -10,7 +10,6 @@ use braid_types::{FiveTuple, SwitchPort};
 use super::{StreamDeps, Streams};
 use crate::command::Commands;
 use crate::pipeline::Rule;
-use crate::reservations::is_inferred;
 
 /// Streams whose FIN and RST packets are copied to the controller.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ impl Streams {
     pub(super) fn watch_teardown(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, batch: &mut Commands) {
         let Some(stream) = deps.transfers.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
-        if !is_inferred(deps.reservations, AssignmentId(assignment))
+        if !deps.reservations.is_inferred(AssignmentId(assignment))
             || self.teardowns.watched.contains_key(&id)
         {
             return;

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-use braid_control::pipeline::{Encoder, Exit, FLOOD_GROUP, Hop, Rule};
+use braid_control::pipeline::{Exit, FLOOD_GROUP, Hop, Rule};
 use braid_control::{
-    Command, Commands, Cookie as RuleCookie, DiscardReason, Event, Label, SessionError, SessionEvent,
-    SessionLimits, SwitchPorts,
+    Command, Commands, Cookie as RuleCookie, DiscardReason, Encoder, Event, Label, SessionError,
+    SessionEvent, SessionLimits, SwitchPorts,
 };
 use braid_openflow::{
     ControllerRole, Cookie, FlowModFlags, FlowRemovedReason, FlowStats, GroupDesc, GroupId, GroupType, List,

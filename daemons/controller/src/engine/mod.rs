@@ -9,8 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Threat, Ticket};
+use braid_control::{Brain, Command, Commands, Encoder, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
 use braid_recording::Recorder;
 use braid_types::{DatapathId, Term, Time};
@@ -349,4 +348,4 @@ fn mark(clock: Clock) -> Mark {
 const FIRST_XID: u32 = 1 << 31;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -135,7 +135,7 @@ fn a_syn_that_waits_for_a_path_that_a_switch_refuses_takes_another() {
         let mut network = waiting(option);
         let refused = network.find_rule(|rule| matches!(rule, Rule::Egress { .. }));
         let Rule::Egress { label } = refused else { unreachable!() };
-        let at = network.brain.fabric.path_of(label).expect("a path").egress();
+        let at = network.brain.fabric.labels().path(label).expect("a path").egress();
         network.refuse(at.0, refused);
         assert_eq!(network.way_to(9), [1, 2, 9]);
     }

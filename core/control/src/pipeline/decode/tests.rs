@@ -1,17 +1,13 @@
 //! Decoding of rules: every rule decodes as it was encoded, and altered rules are not recognised.
 
-use std::time::Duration;
-
 use braid_openflow::{
-    Cookie as WireCookie, FlowMod, List, Match, Message, MultipartFlags, MultipartReply, ReplyBody, Xid,
+    FlowMod, FlowModCommand, List, Match, Message, MultipartFlags, MultipartReply, ReplyBody, Xid,
 };
 use braid_steering::StreamId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::command::{Command, Commands};
-use crate::event::UnknownRule;
-use crate::pipeline::{Encoder, TABLES};
+use crate::pipeline::{TABLES, encode_rule};
 
 fn ip() -> impl Strategy<Value = IpAddr> {
     prop_oneof![any::<[u8; 4]>().prop_map(IpAddr::from), any::<[u8; 16]>().prop_map(IpAddr::from)]
@@ -86,10 +82,9 @@ fn rule() -> impl Strategy<Value = Rule> {
     ]
 }
 
-fn encoded(command: &Command) -> Vec<u8> {
+fn encoded(rule: &Rule) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let encoder = Encoder::new(Duration::from_secs(60));
-    encoder.encode(command, &Commands::default(), Xid(1), &mut bytes).expect("a short message");
+    encode_rule(FlowModCommand::Add, rule, Seconds(60), Xid(1), &mut bytes).expect("a short message");
     bytes
 }
 
@@ -135,13 +130,13 @@ fn over_the_wire(flow: FlowStats<'_>, check: impl FnOnce(&FlowStats<'_>)) {
 proptest! {
     #[test]
     fn every_rule_reads_back_from_the_switch_as_what_it_was(rule in rule()) {
-        let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+        let bytes = encoded(&rule);
         over_the_wire(stats(&flow_mod(&bytes)), |flow| assert_eq!(decode(flow), Some(rule)));
     }
 
     #[test]
     fn a_rule_that_differs_in_anything_is_not_taken_for_ours(rule in rule(), what in 0..5) {
-        let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+        let bytes = encoded(&rule);
         let mut flow = stats(&flow_mod(&bytes));
         match what {
             0 => flow.priority += 1,
@@ -157,7 +152,7 @@ proptest! {
     #[test]
     fn two_rules_with_one_match_have_one_slot_and_others_do_not(one in rule(), two in rule()) {
         let key = |rule: &Rule| {
-            let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule: *rule });
+            let bytes = encoded(rule);
             let flow = flow_mod(&bytes);
             (flow.table_id, flow.priority, format!("{:?}", flow.matching))
         };
@@ -171,7 +166,7 @@ fn the_order_of_fields_and_the_length_sent_to_a_port_do_not_count() {
         dst: IpAddr::from([10, 0, 0, 1]),
         hop: Hop { label: Label(7), port: PortNo(3), exit: Exit::Plain },
     };
-    let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+    let bytes = encoded(&rule);
     let flow = flow_mod(&bytes);
     let mut fields: Vec<_> = flow.matching.fields.iter().collect();
     fields.reverse();
@@ -185,19 +180,4 @@ fn the_order_of_fields_and_the_length_sent_to_a_port_do_not_count() {
     let seen =
         FlowStats { matching: Match::new(&fields), instructions: List::new(&instructions), ..stats(&flow) };
     assert_eq!(decode(&seen), Some(rule));
-}
-
-#[test]
-fn a_stray_is_removed_by_its_own_table_priority_and_match() {
-    let fields = [OxmField::InPort(PortNo(9)), OxmField::IpDscp(4)];
-    let cookie = WireCookie(crate::cookie::OURS.0);
-    let flow = FlowMod { cookie, table_id: TableId(3), priority: 77, ..FlowMod::default() };
-    let flow = stats(&FlowMod { matching: Match::new(&fields), ..flow });
-    assert_eq!(decode(&flow), None);
-    let unknown = UnknownRule::new(&flow);
-    let bytes = encoded(&Command::Remove { dpid: braid_types::DatapathId(1), unknown });
-    let deletion = flow_mod(&bytes);
-    assert_eq!(deletion.command, braid_openflow::FlowModCommand::DeleteStrict);
-    assert_eq!((deletion.table_id, deletion.priority), (TableId(3), 77));
-    assert_eq!(deletion.matching, flow.matching);
 }

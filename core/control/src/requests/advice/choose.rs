@@ -97,7 +97,7 @@ impl Requests {
         for (ends, host, peer) in self.wanted_pairs(on, request) {
             let pair = SwitchPair::new(host.dpid, peer.dpid);
             let set = on.deps.cx.paths.of_kind(policy.kind, policy.k, pair);
-            let usable = on.deps.cx.paths.usable(&set, on.deps.cx.now);
+            let usable = on.deps.cx.paths.conditions(on.deps.cx.now).usable(&set);
             plan.offer(ends, usable.filter(|path| !is_avoided(path)));
         }
         plan

@@ -1,17 +1,15 @@
 //! Time slices of API requests: copies in pieces, one request per turn at least, fairness to other tasks.
 
 use std::cell::{Cell, RefCell};
-use std::net::SocketAddr;
 use std::rc::Rc;
 
-use braid_control::{Event, Settings, SwitchPorts};
+use braid_control::Settings;
 use braid_types::DatapathId;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::*;
-use crate::channels::Outbox;
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::http::questions::Questions;
@@ -23,19 +21,7 @@ const SWITCHES: u64 = 200;
 fn answering() -> (AnswerLoop, Questions, mpsc::Sender<CopyRequest>) {
     let mut engine = Engine::new(Clock::start(), Settings::default(), None);
     for dpid in (1..=SWITCHES).map(DatapathId) {
-        let (ports, description) = (Vec::new(), String::new());
-        let address = SocketAddr::from(([127, 0, 0, 1], 1));
-        engine.join(dpid, address, &Outbox::new(0, &Rc::default())).expect("a new switch");
-        let switch = SwitchPorts {
-            dpid,
-            tables: 254,
-            description,
-            ports,
-            failover_groups: 0,
-            select_groups: 0,
-            installed: None,
-        };
-        engine.handle(engine.now(), &Event::SwitchUp(switch));
+        engine.join_blank(dpid);
     }
     let (questions, asked) = Questions::new();
     let (copies, copies_asked) = mpsc::channel(1);

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use braid_api::{Rule as RuleDocument, RuleKind, Rules};
-use braid_control::pipeline::{BASE, Encoder, Exit, Hop, NeighborTraffic, PuntClass, Rule};
+use braid_control::pipeline::{BASE, Exit, Hop, NeighborTraffic, PuntClass, Rule};
 use braid_control::view::RuleMeanings;
-use braid_control::{Command, Commands, Label};
+use braid_control::{Command, Commands, Encoder, Label};
 use braid_openflow::{FlowMod, FlowStats, List, Message, MultipartReply, ReplyBody, Xid};
 use braid_steering::{StreamId, TransferId};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};

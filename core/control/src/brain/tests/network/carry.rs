@@ -8,9 +8,8 @@ use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::{EXPERIMENT, HOST_PORT, LLDP, Late, Network};
 use crate::brain::tests::switch::Output;
-use crate::command::{Command, Commands};
+use crate::command::{Command, Commands, Encoder};
 use crate::event::Event;
-use crate::pipeline::Encoder;
 
 impl Network {
     /// Handles an event, executes the commands, and repeats this until nothing follows.

@@ -1,19 +1,17 @@
 //! Cached path sets for streams and default paths, and suspended paths.
 
-use std::collections::VecDeque;
+mod conditions;
+
 use std::sync::Arc;
 
 use braid_paths::{
     Constraints, Kind, Path, PathFinder, PathService, PathSet, Request, Snapshot, Terms, Weight,
 };
 use braid_steering::Route;
-use braid_topology::{Degradation, Graph};
+use braid_topology::Graph;
 use braid_types::{DatapathId, Index, SwitchPair, Time};
 
-use crate::label::MEMBERS;
-
-/// Suspended paths are few, or a whole group. Beyond this, the oldest are resumed early.
-const MAX_SUSPENDED: usize = 2 * MEMBERS as usize;
+use conditions::{PathConditions, SuspendedPaths};
 
 /// Path sets over links that exist in both directions, since replies return on them.
 #[derive(Debug)]
@@ -22,7 +20,7 @@ pub(crate) struct PathCache {
     disjoint: Request,
     shortest: Request,
     equal_cost: Request,
-    suspended: VecDeque<(Path, Time)>,
+    suspended: SuspendedPaths,
     /// Edge-disjoint paths in this graph, which most streams use.
     recent: Index<(DatapathId, DatapathId), Arc<PathSet>>,
     /// Paths in both directions, by the address of their links in memory. It is unique while an entry holds
@@ -48,7 +46,7 @@ impl PathCache {
             disjoint: Request { kind: Kind::EdgeDisjoint, k, terms: terms.clone() },
             equal_cost: Request { kind: Kind::Shortest, k: MAX_EQUAL_COST, terms: terms.clone() },
             shortest: Request { kind: Kind::Shortest, k: 1, terms },
-            suspended: VecDeque::new(),
+            suspended: SuspendedPaths::default(),
             recent: Index::default(),
             routes: Index::default(),
             has_degraded: false,
@@ -79,10 +77,7 @@ impl PathCache {
 
     /// Suspends a path in both directions until `until`.
     pub(crate) fn suspend(&mut self, path: Path, until: Time) {
-        if self.suspended.len() >= MAX_SUSPENDED {
-            self.suspended.pop_front();
-        }
-        self.suspended.push_back((path, until));
+        self.suspended.push(path, until);
     }
 
     /// The edge-disjoint paths from one switch to another.
@@ -126,49 +121,26 @@ impl PathCache {
         self.service.paths(src, dst, &request)
     }
 
-    /// At most `k` shortest loopless paths between two switches.
-    pub(crate) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
-        let request = Request { kind: Kind::KShortest, k, terms: self.disjoint.terms.clone() };
-        self.service.paths(src, dst, &request)
-    }
-
     /// The shortest path, or the first other usable path if it is suspended.
     pub(crate) fn shortest(&mut self, now: Time, src: DatapathId, dst: DatapathId) -> Option<Path> {
         let set = self.service.paths(src, dst, &self.shortest);
-        if let Some(path) = self.usable(&set, now).next() {
+        if let Some(path) = self.conditions(now).usable(&set).next() {
             return Some(path.clone());
         }
         let others = self.disjoint(src, dst);
-        self.usable(&others, now).next().cloned()
+        self.conditions(now).usable(&others).next().cloned()
     }
 
     /// All usable shortest paths, up to 64; if all are suspended, the first other usable path.
     pub(crate) fn equal_cost(&mut self, now: Time, SwitchPair { src, dst }: SwitchPair) -> Vec<Path> {
         let set = self.service.paths(src, dst, &self.equal_cost);
-        let paths: Vec<_> = self.usable(&set, now).cloned().collect();
+        let paths: Vec<_> = self.conditions(now).usable(&set).cloned().collect();
         if paths.is_empty() { self.shortest(now, src, dst).into_iter().collect() } else { paths }
     }
 
-    /// The paths of a set that are not suspended. Where some have degraded links, the least degraded ones.
-    pub(crate) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
-        let paths = move || set.paths.iter().filter(move |path| !self.is_suspended(path, now));
-        let least = self.has_degraded.then(|| paths().map(|path| self.degradation(path)).min()).flatten();
-        paths().filter(move |path| least.is_none_or(|least| self.degradation(path) == least))
-    }
-
-    /// The degradation of a path's worst link, in either direction: replies return on the same links.
-    pub(crate) fn degradation(&self, path: &Path) -> Degradation {
-        if !self.has_degraded {
-            return Degradation::NONE;
-        }
-        let graph = self.service.graph();
-        let edges = path.links().iter().filter_map(|link| graph.edge(link.src));
-        edges.map(|edge| graph.state(edge).degradation).max().unwrap_or_default()
-    }
-
-    /// Whether a path is suspended.
-    pub(crate) fn is_suspended(&self, path: &Path, now: Time) -> bool {
-        let same = |suspended: &Path| suspended == path || suspended.is_reverse_of(path);
-        self.suspended.iter().any(|(suspended, until)| *until > now && same(suspended))
+    /// The conditions of paths now.
+    pub(crate) fn conditions(&self, now: Time) -> PathConditions<'_> {
+        let (graph, suspended, has_degraded) = (self.service.graph(), &self.suspended, self.has_degraded);
+        PathConditions { now, graph, suspended, has_degraded }
     }
 }
