@@ -20,7 +20,7 @@ const MIN_GROUP: u32 = 0x100;
 const MAX_GROUP: u32 = 0x7fff;
 /// The time between two probes of a path: 30 kbit/s.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
-/// A path is suspended without answers for this long, in addition to the answers' own time.
+/// A path is suspended without answers for this long, in addition to the answers' own time; sooner if others answer.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(120);
 
 /// An edge's group that sprays packets over paths or resequences them.
