@@ -217,6 +217,11 @@ impl Feedback {
         self.paths.get(path).is_some_and(PathState::is_dead)
     }
 
+    /// When the newest probe of a path that was answered was sent.
+    pub fn answered(&self, path: usize) -> Option<Time> {
+        self.paths.get(path)?.answered()
+    }
+
     /// The state of a path.
     pub fn report(&self, path: usize) -> Option<PathReport> {
         let state = self.paths.get(path)?;

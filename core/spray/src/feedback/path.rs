@@ -243,6 +243,10 @@ impl PathState {
         self.answered.is_some() && !self.is_dead()
     }
 
+    pub(super) const fn answered(&self) -> Option<Time> {
+        self.answered
+    }
+
     pub(super) const fn round_trip(&self) -> Duration {
         self.round_trip
     }
