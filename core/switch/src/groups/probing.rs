@@ -69,8 +69,11 @@ impl Probing {
         }
     }
 
+    /// Keeps a copy of a packet, unless its path is silent already: nothing is sent again and again.
     pub(super) fn note_packet(&mut self, now: Time, bucket: usize, context: &PacketContext) {
-        self.unanswered.get_mut(bucket).into_iter().for_each(|it| it.note(now, context));
+        if !self.feedback.is_dead(bucket) {
+            self.unanswered.get_mut(bucket).into_iter().for_each(|it| it.note(now, context));
+        }
     }
 
     /// The segments that silent paths may have lost, while there are others.
