@@ -174,10 +174,10 @@ fn show(args: &Show) -> anyhow::Result<()> {
     }
 }
 
-const PATH_COLUMNS: [&str; 9] =
-    ["BUCKET", "LABEL", "PACKETS", "BYTES", "SHARE", "QUEUE", "ROUND TRIP", "LOSS", "STATE"];
+const PATH_COLUMNS: [&str; 10] =
+    ["BUCKET", "LABEL", "PACKETS", "BYTES", "SHARE", "QUEUE", "ROUND TRIP", "LOSS", "SILENCES", "STATE"];
 
-fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
+fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 10] {
     let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
     let state = match path.state {
         PathState::Active => "active",
@@ -194,6 +194,7 @@ fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
         millis(path.queue),
         path.round_trip.map_or_else(|| "-".to_owned(), millis),
         format!("{:.2} %", path.loss * 1e2),
+        path.silences.to_string(),
         state.to_owned(),
     ]
 }

@@ -80,7 +80,7 @@ pub struct PathUpdate {
 pub struct Probing {
     /// The interval of probes on a path; zero turns probing off.
     pub interval: Duration,
-    /// The time without answers, in addition to the round-trip time, after which a path is dead.
+    /// The time without answers, in addition to the round-trip time, after which a path is dead; sooner while others answer.
     pub patience: Duration,
     /// The edge at the other end of all paths.
     pub peer: DatapathId,

@@ -90,6 +90,7 @@ mod tests {
             round_trip: Some(Duration::from_micros(20_500)),
             queue: Duration::from_micros(3_100),
             loss: 0.25,
+            silences: 7,
         };
         let states = [PathState::Active, PathState::Silent, PathState::Down, PathState::Suspended];
         let unheard = PathReport { round_trip: None, ..path(PathState::Active) };

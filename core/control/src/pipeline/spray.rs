@@ -19,7 +19,7 @@ use crate::label::Label;
 
 /// The time between two probes of a path: 30 kbit/s.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
-/// A path is suspended without answers for this long, in addition to the answers' own time.
+/// A path is suspended without answers for this long, in addition to the answers' own time; sooner if others answer.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(120);
 
 /// The paths and parameters of a spray group.

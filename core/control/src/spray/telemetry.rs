@@ -211,6 +211,7 @@ mod tests {
             round_trip: None,
             queue: Duration::from_millis(queue_ms),
             loss: 0.0,
+            silences: 0,
         }
     }
 

@@ -41,6 +41,9 @@ pub struct PathReport {
     pub queue: Duration,
     /// The recent loss of its packets, or of its probes if it carries little, from 0 to 1.
     pub loss: f64,
+    /// How often it has stopped answering probes; 0 if the edge does not say so.
+    #[serde(default)]
+    pub silences: u32,
 }
 
 /// The state of a path.
@@ -78,7 +81,7 @@ impl PathReport {
         let (state, weight) = (reader.read::<u32>()?, reader.read()?);
         let (packets, bytes) = (long(reader)?, long(reader)?);
         let (round_trip, queue, lost) = (reader.read::<u32>()?, reader.read::<u32>()?, reader.read::<u32>()?);
-        reader.skip(4)?;
+        let silences = reader.read()?;
         Ok(Self {
             label,
             state: PathState::read(state),
@@ -88,6 +91,7 @@ impl PathReport {
             round_trip: (round_trip != UNKNOWN).then(|| Duration::from_micros(round_trip.into())),
             queue: Duration::from_micros(queue.into()),
             loss: f64::from(lost.min(PARTS_PER_MILLION as u32)) / PARTS_PER_MILLION,
+            silences,
         })
     }
 
@@ -97,7 +101,7 @@ impl PathReport {
         let longs = |numbers: [u64; 2]| numbers.into_iter().flat_map(u64::to_be_bytes);
         let words = |numbers: [u32; 4]| numbers.into_iter().flat_map(u32::to_be_bytes);
         let first = longs([self.label.to_u64(), u64::from(self.state as u32) << 32 | u64::from(self.weight)]);
-        let rest = words([round_trip, micros(self.queue), lost, 0]);
+        let rest = words([round_trip, micros(self.queue), lost, self.silences]);
         first.chain(longs([self.packets, self.bytes])).chain(rest).collect()
     }
 }

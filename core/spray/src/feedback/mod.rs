@@ -4,6 +4,8 @@ mod history;
 mod loss;
 mod path;
 mod probation;
+mod rounds;
+mod silence;
 mod suspension;
 mod verdict;
 
@@ -14,6 +16,7 @@ use braid_types::Time;
 pub use loss::SegmentCounts;
 use path::PathState;
 use probation::{Observation, Probation};
+use rounds::Rounds;
 use suspension::Suspension;
 
 /// Shares are reported as integers; this is the sum of all.
@@ -34,7 +37,8 @@ const MAX_STEP: f64 = 0.2;
 pub struct ProbeSettings {
     /// The interval between two probes of a path.
     pub interval: Duration,
-    /// A path is dead when no probe is answered for this long, beyond the round-trip time.
+    /// A path is dead when no probe is answered for this long, beyond the round-trip time; sooner if it misses what other
+    /// paths have answered.
     pub timeout: Duration,
 }
 
@@ -63,8 +67,9 @@ pub struct Feedback {
     probation: Probation,
     /// The path whose exclusion raises the total rate.
     excluded: Option<usize>,
+    /// The number of the next probe.
     number: u32,
-    next: Time,
+    rounds: Rounds,
 }
 
 /// The state of a path, as probes show it.
@@ -80,6 +85,8 @@ pub struct PathReport {
     pub loss: f64,
     /// Whether it is suspended: the total rate is higher without it, or it loses packets that others do not.
     pub is_suspended: bool,
+    /// How often it has stopped answering probes.
+    pub silences: u32,
 }
 
 /// A probe that is due.
@@ -97,7 +104,7 @@ impl Feedback {
         let paths = shares.iter().map(|_| PathState::new(now)).collect();
         let (reported, probation) = (shares.to_vec(), Probation::default());
         let suspensions = vec![Suspension::default(); shares.len()];
-        let (shares_of, excluded, number, next) = (Vec::new(), None, 0, now);
+        let (shares_of, excluded, number) = (Vec::new(), None, 0);
         let mut feedback = Self {
             settings,
             paths,
@@ -107,7 +114,7 @@ impl Feedback {
             probation,
             excluded,
             number,
-            next,
+            rounds: Rounds::new(now, settings.interval),
         };
         feedback.set_shares(shares);
         feedback
@@ -125,24 +132,37 @@ impl Feedback {
 
     /// The next probe that is due.
     pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
-        if now < self.next {
+        if now < self.rounds.due() {
             return None;
         }
         let path = (self.number as usize).checked_rem(self.paths.len())?;
-        let number = self.number;
-        self.paths.get_mut(path)?.note_sent(now, number);
+        let (number, is_extra) = (self.number, self.rounds.is_extra(now));
+        self.paths.get_mut(path)?.note_sent(now, number, is_extra);
         self.number = self.number.wrapping_add(1);
         if path.saturating_add(1) == self.paths.len() {
-            // After a pause, missed probes are not made up for.
-            self.next = (self.next + self.settings.interval).max(now);
-            self.update(now);
+            self.end_round(now, is_extra);
         }
         Some(Probe { path, number })
     }
 
+    fn end_round(&mut self, now: Time, is_extra: bool) {
+        self.rounds.end(now);
+        if !is_extra {
+            self.update(now);
+        }
+        self.schedule();
+    }
+
+    /// Sets the time of the next round, which is sooner while an answer is late.
+    fn schedule(&mut self) {
+        let interval = self.settings.interval;
+        let doubtful = self.paths.iter().filter_map(|path| path.doubtful_from(interval)).min();
+        self.rounds.schedule(doubtful);
+    }
+
     /// When the next probe is due.
     pub const fn poll_timeout(&self) -> Time {
-        self.next
+        self.rounds.due()
     }
 
     /// Handles the answer to a probe. `arrived` is when the probe arrived, in nanoseconds of any clock that all paths
@@ -155,15 +175,32 @@ impl Feedback {
         arrived: i64,
         counts: Option<SegmentCounts>,
     ) {
-        if let Some(path) = self.paths.get_mut(path) {
-            path.note_answer(now, number, arrived, counts);
+        let timeout = self.settings.timeout;
+        let Some(state) = self.paths.get_mut(path) else { return };
+        if state.note_answer(now, number, arrived, counts, timeout) {
+            self.compare(now, path);
+            self.schedule();
+        }
+    }
+
+    /// Finds paths that miss what this one has answered.
+    fn compare(&mut self, now: Time, answered: usize) {
+        let Some(other) = self.paths.get(answered).map(PathState::lateness) else { return };
+        let paths = self.paths.iter().enumerate().filter(|(place, _)| *place != answered);
+        let silent = paths.filter(|(_, path)| path.is_silent_beside(other, &self.settings));
+        let silent: Vec<_> = silent.map(|(place, _)| place).collect();
+        for place in &silent {
+            self.paths.get_mut(*place).into_iter().for_each(PathState::note_silence);
+        }
+        if !silent.is_empty() {
+            self.update(now);
         }
     }
 
     /// The shares, if they have changed since the last call.
     pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
-        let all_dead = self.paths.iter().all(|path| path.is_dead);
-        let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead && !all_dead
+        let all_dead = self.paths.iter().all(PathState::is_dead);
+        let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead() && !all_dead
             || self.is_suspended(place)
         {
             true => 0,
@@ -177,18 +214,24 @@ impl Feedback {
 
     /// Whether a path answers.
     pub fn is_dead(&self, path: usize) -> bool {
-        self.paths.get(path).is_some_and(|path| path.is_dead)
+        self.paths.get(path).is_some_and(PathState::is_dead)
+    }
+
+    /// When the newest probe of a path that was answered was sent.
+    pub fn answered(&self, path: usize) -> Option<Time> {
+        self.paths.get(path)?.answered()
     }
 
     /// The state of a path.
     pub fn report(&self, path: usize) -> Option<PathReport> {
         let state = self.paths.get(path)?;
         Some(PathReport {
-            is_dead: state.is_dead,
+            is_dead: state.is_dead(),
             queue: Duration::from_secs_f64(state.queue.max(0.0)),
             round_trip: state.round_trip(),
             loss: state.loss(),
             is_suspended: self.is_suspended(path),
+            silences: state.silences,
         })
     }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use braid_types::Time;
 
+use super::ProbeSettings;
 use super::history::ProbeHistory;
 use super::loss::{Loss, SegmentCounts};
+use super::silence::{Lateness, Missed};
 
 /// The greatest number of probes awaiting an answer.
 const MAX_SENT: usize = 256;
@@ -18,18 +20,22 @@ const LOSS_SHARE: f64 = 0.08;
 const WINDOW: Duration = Duration::from_secs(20);
 /// The least delay of this many probes counts: the delay of a machine that is busy for a moment is not a queue.
 const LATEST: usize = 3;
+/// After this part of the time by which an answer may be late, it is doubtful.
+const DOUBT: f64 = 0.5;
 /// The number of consecutive answers that revive a dead path.
 const REVIVED_BY: u32 = 3;
 
 /// The state of one path.
 #[derive(Clone, Debug)]
 pub(super) struct PathState {
-    /// Numbers and times of probes, oldest first.
-    sent: VecDeque<(u32, Time)>,
+    /// Probes without an answer, oldest first.
+    sent: VecDeque<Sent>,
     /// The send time of the newest answered probe.
     answered: Option<Time>,
     began: Time,
     round_trip: Duration,
+    last_round_trip: Duration,
+    lateness: Lateness,
     least: [Option<i64>; 2],
     least_since: Time,
     last: Option<(Time, f64)>,
@@ -44,8 +50,35 @@ pub(super) struct PathState {
     pub(super) history: ProbeHistory,
     /// Whether the least delay is frozen: the queue is cross traffic, and may last.
     pub(super) keeps_least: bool,
-    pub(super) is_dead: bool,
+    life: Life,
     in_a_row: u32,
+    /// How often it has become silent or dead.
+    pub(super) silences: u32,
+}
+
+/// A probe without an answer.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u32,
+    at: Time,
+    /// Whether it was sent between two regular ones, because an answer is late.
+    is_extra: bool,
+}
+
+/// Whether a path answers.
+///
+/// ```text
+///        misses what others answer          timeout
+///  Alive ─────────────────────────▶ Silent ─────────▶ Dead
+///    ▲  ▲            answers           │                │
+///    │  └──────────────────────────────┘                │
+///    └───────────── answers three times in a row ───────┘
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    Alive,
+    Silent,
+    Dead,
 }
 
 impl PathState {
@@ -55,6 +88,8 @@ impl PathState {
             answered: None,
             began: now,
             round_trip: Duration::ZERO,
+            last_round_trip: Duration::ZERO,
+            lateness: Lateness::default(),
             least: [None; 2],
             least_since: now,
             last: None,
@@ -65,47 +100,97 @@ impl PathState {
             carried: Loss::default(),
             history: ProbeHistory::default(),
             keeps_least: false,
-            is_dead: false,
+            life: Life::Alive,
             in_a_row: 0,
+            silences: 0,
         }
     }
 
-    pub(super) fn note_sent(&mut self, now: Time, number: u32) {
+    pub(super) fn note_sent(&mut self, now: Time, number: u32, is_extra: bool) {
         if self.sent.len() >= MAX_SENT {
             self.sent.pop_front();
         }
-        self.sent.push_back((number, now));
+        self.sent.push_back(Sent { number, at: now, is_extra });
     }
 
     /// Handles an answer; `arrived` is when the probe arrived, on the other end's clock. Returns whether it was expected.
+    /// An answer that is late by more than `timeout` ends an outage.
     pub(super) fn note_answer(
         &mut self,
         now: Time,
         number: u32,
         arrived: i64,
         counts: Option<SegmentCounts>,
+        timeout: Duration,
     ) -> bool {
-        let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
+        let Some(place) = self.sent.iter().position(|sent| sent.number == number) else { return false };
         // A path keeps its order, so earlier probes are lost, in either direction.
         for _ in 0..place {
             self.probes_lost += LOSS_SHARE * (1.0 - self.probes_lost);
         }
         self.probes_lost -= LOSS_SHARE * self.probes_lost;
         self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
-        let Some((_, sent)) = self.sent.drain(..=place).next_back() else { return false };
+        let due = self.due().unwrap_or(now);
+        let Some(Sent { at: sent, is_extra, .. }) = self.sent.drain(..=place).next_back() else {
+            return false;
+        };
+        if self.answered.is_some() {
+            self.lateness.note(sent, now, due, timeout);
+        }
         self.answered = Some(sent);
         let round_trip = now.since(sent);
+        self.last_round_trip = round_trip;
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
-        if let Some(counts) = counts {
-            self.carried.note(now, counts);
-            self.history.note(sent, counts);
+        // Traffic is compared, and queues are followed, in steps of the regular interval.
+        if !is_extra {
+            if let Some(counts) = counts {
+                self.carried.note(now, counts);
+                self.history.note(sent, counts);
+            }
+            self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
         }
-        self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
-        if self.in_a_row >= REVIVED_BY {
-            self.is_dead = false;
+        if self.life == Life::Silent || self.in_a_row >= REVIVED_BY {
+            self.life = Life::Alive;
         }
         true
+    }
+
+    /// When the oldest probe without an answer should have had one.
+    fn due(&self) -> Option<Time> {
+        Some(self.sent.front()?.at + self.last_round_trip)
+    }
+
+    /// From when on it is doubtful whether it will answer, with probes of this interval; `None` if nothing is to be found out.
+    pub(super) fn doubtful_from(&self, interval: Duration) -> Option<Time> {
+        let allowance = self.lateness.allowance(interval).filter(|_| self.is_usable())?;
+        Some(self.due()? + allowance.mul_f64(DOUBT))
+    }
+
+    /// Whether it misses what a path with `other` lateness has answered.
+    pub(super) fn is_silent_beside(&self, other: &Lateness, settings: &ProbeSettings) -> bool {
+        let missed = Missed::of(self.sent.iter().map(|sent| sent.at), self.last_round_trip);
+        let allowance = self.lateness.allowance(settings.interval).filter(|it| *it < settings.timeout);
+        self.is_usable() && missed.zip(allowance).is_some_and(|(missed, late)| other.proves(&missed, late))
+    }
+
+    pub(super) fn note_silence(&mut self) {
+        self.end_life(Life::Silent);
+    }
+
+    fn end_life(&mut self, life: Life) {
+        if self.life == Life::Alive {
+            self.silences = self.silences.saturating_add(1);
+        }
+        self.life = life;
+    }
+
+    pub(super) const fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.life != Life::Alive
     }
 
     /// The offset between two edges' clocks is the same for all paths, so only changes of a delay are meaningful.
@@ -133,9 +218,10 @@ impl PathState {
     /// Marks the path dead if no probe was answered for `timeout`, beyond the round-trip time.
     pub(super) fn review(&mut self, now: Time, timeout: Duration) {
         let newest = self.answered.unwrap_or(self.began);
-        let waits = self.sent.front().is_some_and(|(_, sent)| *sent > newest || self.answered.is_none());
+        let waits = self.sent.front().is_some_and(|sent| sent.at > newest || self.answered.is_none());
         if waits && now.since(newest) > self.round_trip.saturating_add(timeout) {
-            (self.is_dead, self.in_a_row) = (true, 0);
+            self.end_life(Life::Dead);
+            self.in_a_row = 0;
             (self.queue, self.slope, self.last) = (0.0, 0.0, None);
             self.latest = [i64::MAX; LATEST];
         }
@@ -153,8 +239,12 @@ impl PathState {
     }
 
     /// Whether it has answered, and is alive.
-    pub(super) const fn is_usable(&self) -> bool {
-        self.answered.is_some() && !self.is_dead
+    pub(super) fn is_usable(&self) -> bool {
+        self.answered.is_some() && !self.is_dead()
+    }
+
+    pub(super) const fn answered(&self) -> Option<Time> {
+        self.answered
     }
 
     pub(super) const fn round_trip(&self) -> Duration {

@@ -248,9 +248,10 @@ mod tests {
             self.tally.sent = self.tally.sent.wrapping_add(sent);
             self.tally.received = self.tally.received.wrapping_add(sent - lost);
             let at = Time::from_millis(u64::from(self.number) * 20);
-            self.path.note_sent(at, self.number);
+            self.path.note_sent(at, self.number, false);
             let arrived = (at + self.delay).as_nanos().cast_signed();
-            self.path.note_answer(at + self.round_trip, self.number, arrived, Some(self.tally));
+            let timeout = Duration::from_millis(120);
+            self.path.note_answer(at + self.round_trip, self.number, arrived, Some(self.tally), timeout);
             self.number += 1;
         }
     }

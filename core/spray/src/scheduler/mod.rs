@@ -28,7 +28,7 @@ pub struct PathWeight {
 pub enum Policy {
     /// Weighted round robin: so many bytes on one path, then the path furthest behind its share.
     Weighted {
-        /// The bytes on one path in a row; 0: each packet is decided by itself.
+        /// The bytes on one path in a row, for 2 ms at most; 0: each packet is decided by itself.
         burst: u32,
     },
     /// Each packet takes the path on which it arrives first, given the backlog of earlier packets.
@@ -81,7 +81,7 @@ impl Scheduler {
     /// The path for a packet of `bytes`; `None` if no path has a weight.
     pub fn pick(&mut self, now: Time, bytes: u32) -> Option<usize> {
         match &mut self.policy {
-            Chooser::Weighted(weighted) => weighted.pick(&self.paths, bytes),
+            Chooser::Weighted(weighted) => weighted.pick(&self.paths, now, bytes),
             Chooser::DelayAware(aware) => aware.pick(&self.paths, now, bytes),
         }
     }

@@ -1,11 +1,17 @@
 //! The weighted scheduler: round robin in bursts, by virtual time.
 
 use std::cmp::Reverse;
+use std::time::Duration;
+
+use braid_types::Time;
 
 use super::PathWeight;
 
 /// The fraction in which bytes are counted, so that a division by a weight loses little.
 const PARTS: u64 = 1 << 16;
+/// A burst ends after this time, however little was sent: all packets of a slow flow would take one path for many round trips,
+/// and none of them would arrive if that path had failed.
+const MAX_BURST_TIME: Duration = Duration::from_millis(2);
 
 /// Weighted round robin in bursts, by virtual time: a path's virtual time is its bytes divided by its weight, and the
 /// path with the least gets the next burst.
@@ -13,8 +19,15 @@ const PARTS: u64 = 1 << 16;
 pub(super) struct Weighted {
     burst: u32,
     virtual_times: Vec<u64>,
-    /// The path of the current burst, and the bytes left of it.
-    current: Option<(usize, u32)>,
+    current: Option<Burst>,
+}
+
+/// The burst that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    path: usize,
+    began: Time,
+    bytes_left: u32,
 }
 
 impl Weighted {
@@ -26,16 +39,21 @@ impl Weighted {
         self.burst
     }
 
-    pub(super) fn pick(&mut self, paths: &[PathWeight], bytes: u32) -> Option<usize> {
-        let (path, left) = match self.current.take() {
-            Some((path, left)) if left > 0 && paths.get(path)?.weight > 0 => (path, left),
-            _ => (self.behind(paths)?, self.burst),
+    pub(super) fn pick(&mut self, paths: &[PathWeight], now: Time, bytes: u32) -> Option<usize> {
+        let goes_on = self.current.take().filter(|burst| {
+            let has_weight = paths.get(burst.path).is_some_and(|path| path.weight > 0);
+            burst.bytes_left > 0 && has_weight && now.since(burst.began) < MAX_BURST_TIME
+        });
+        let burst = match goes_on {
+            Some(burst) => burst,
+            None => Burst { path: self.behind(paths)?, began: now, bytes_left: self.burst },
         };
+        let path = burst.path;
         let weight = u64::from(paths.get(path)?.weight).max(1);
         let time = self.virtual_times.get_mut(path)?;
         let taken = u64::from(bytes).saturating_mul(PARTS).checked_div(weight)?;
         *time = time.saturating_add(taken);
-        self.current = Some((path, left.saturating_sub(bytes)));
+        self.current = Some(Burst { bytes_left: burst.bytes_left.saturating_sub(bytes), ..burst });
         self.rebase();
         Some(path)
     }

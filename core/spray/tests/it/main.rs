@@ -8,4 +8,5 @@ mod reference;
 mod retransmit_order;
 mod scheduler;
 mod shared_path;
+mod silence;
 mod sprayed;

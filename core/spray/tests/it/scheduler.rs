@@ -48,6 +48,16 @@ fn a_path_that_loses_its_weight_is_left_within_its_burst() {
 }
 
 #[test]
+fn a_slow_flow_takes_no_path_for_longer_than_two_milliseconds_in_a_row() {
+    let mut scheduler = Scheduler::new(Policy::default(), &weights(&[1, 1]));
+    // A packet each millisecond, then a burst at once.
+    let slow: Vec<_> = (0..8).filter_map(|millis| scheduler.pick(Time::from_millis(millis), 130)).collect();
+    assert_eq!(slow, [0, 0, 1, 1, 0, 0, 1, 1]);
+    let burst: Vec<_> = (0..8).filter_map(|_| scheduler.pick(Time::from_millis(9), 1_500)).collect();
+    assert_eq!(burst, [0; 8]);
+}
+
+#[test]
 fn delay_aware_fills_the_short_path_before_it_takes_the_long_one() {
     let path = |millis| PathWeight {
         weight: 1,

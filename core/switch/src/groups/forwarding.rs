@@ -83,7 +83,9 @@ impl Groups {
         let bytes = u32::try_from(context.packet.data.len()).unwrap_or(u32::MAX);
         if let Some(scheduler) = &mut group.spray {
             let pick = |_| scheduler.pick(now, bytes).filter(is_live);
-            return (0..count).find_map(pick).or_else(|| (0..count).find(is_live));
+            let bucket = (0..count).find_map(pick).or_else(|| (0..count).find(is_live))?;
+            group.probing.iter_mut().for_each(|probing| probing.note_packet(now, bucket, context));
+            return Some(bucket);
         }
         let weight = |bucket: usize| u64::from(group.buckets.get(bucket).map_or(0, |it| it.weight));
         let total: u64 = (0..count).filter(is_live).map(weight).sum();

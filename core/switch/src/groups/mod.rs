@@ -8,6 +8,7 @@ mod probing;
 mod resequencing;
 mod statistics;
 mod telemetry;
+mod unanswered;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use group::Group;
 pub(crate) use change::GroupChange;
 pub(crate) use forwarding::Distribution;
 pub(crate) use resequencing::HeldPacket;
+pub(crate) use unanswered::KeptPacket;
 
 /// The greatest number of groups.
 pub(crate) const MAX_GROUPS: usize = 1 << 12;

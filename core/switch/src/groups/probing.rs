@@ -5,8 +5,10 @@ use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
 use braid_spray::{Feedback, PathReport, PathWeight, ProbeSettings, Scheduler, SegmentCounts};
 use braid_types::{DatapathId, MacAddr, Time, mix};
 
+use super::unanswered::{KeptPacket, Unanswered};
 use super::{Groups, UNKNOWN, failed};
 use crate::environment::Environment;
+use crate::packets::PacketContext;
 use crate::packets::probe::ProbeFrame;
 
 /// The probes of a group, and their results.
@@ -17,6 +19,8 @@ pub(super) struct Probing {
     secret: u64,
     /// By bucket, the destination address of answers.
     reply_labels: Vec<MacAddr>,
+    /// By bucket, the segments that may be lost.
+    unanswered: Vec<Unanswered>,
 }
 
 /// A probe that is due.
@@ -57,7 +61,33 @@ impl Probing {
 
     fn handle_answer(&mut self, now: Time, answer: &ProbeFrame) {
         let arrived = i64::try_from(answer.arrived).unwrap_or(i64::MAX);
-        self.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived, answer.counts);
+        let bucket = answer.bucket as usize;
+        self.feedback.handle_answer(now, bucket, answer.number, arrived, answer.counts);
+        if let Some((unanswered, since)) = self.unanswered.get_mut(bucket).zip(self.feedback.answered(bucket))
+        {
+            unanswered.forget_before(since);
+        }
+    }
+
+    /// Keeps a copy of a packet, unless its path is silent already: nothing is sent again and again.
+    pub(super) fn note_packet(&mut self, now: Time, bucket: usize, context: &PacketContext) {
+        if !self.feedback.is_dead(bucket) {
+            self.unanswered.get_mut(bucket).into_iter().for_each(|it| it.note(now, context));
+        }
+    }
+
+    /// The segments that silent paths may have lost, while there are others.
+    fn take_unanswered(&mut self, now: Time) -> Vec<KeptPacket> {
+        let is_dead = |bucket: &usize| self.feedback.is_dead(*bucket);
+        let (dead, alive): (Vec<_>, Vec<_>) = (0..self.unanswered.len()).partition(is_dead);
+        if alive.is_empty() || dead.is_empty() {
+            return Vec::new();
+        }
+        let mut kept = Vec::new();
+        for bucket in dead {
+            kept.extend(self.unanswered.get_mut(bucket).into_iter().flat_map(|it| it.take(now)));
+        }
+        kept
     }
 }
 
@@ -84,7 +114,8 @@ impl Groups {
         let secret = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let feedback = Feedback::new(env.now, settings, &shares);
         let (peer, reply_labels) = (wanted.peer, wanted.backs.clone());
-        group.probing = Some(Box::new(Probing { feedback, peer, secret, reply_labels }));
+        let unanswered = reply_labels.iter().map(|_| Unanswered::default()).collect();
+        group.probing = Some(Box::new(Probing { feedback, peer, secret, reply_labels, unanswered }));
         Ok(())
     }
 
@@ -111,6 +142,12 @@ impl Groups {
             it.handle_answer(now, answer);
             self.update_shares(answer.group);
         }
+    }
+
+    /// The segments to send again, since a path of the group has become silent.
+    pub(crate) fn take_unanswered(&mut self, now: Time, id: GroupId) -> Vec<KeptPacket> {
+        let probing = self.all.get_mut(&id).and_then(|group| group.probing.as_mut());
+        probing.map(|probing| probing.take_unanswered(now)).unwrap_or_default()
     }
 
     /// Updates a group's shares from the measured state of its paths.

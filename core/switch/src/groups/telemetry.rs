@@ -54,6 +54,7 @@ impl Groups {
                 round_trip: probed.map(|it| it.round_trip).filter(|it| !it.is_zero()),
                 queue: probed.map(|it| it.queue).unwrap_or_default(),
                 loss: probed.map_or(0.0, |it| it.loss),
+                silences: probed.map_or(0, |it| it.silences),
             }
         };
         Some(SprayReport { paths: paths.map(report).collect() })

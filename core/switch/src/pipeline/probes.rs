@@ -1,10 +1,12 @@
 //! Probes of this edge, sent by the paths of data, and answers to the probes of others.
 
+use braid_openflow::GroupId;
 use braid_spray::SegmentCounts;
 use braid_types::{MacAddr, PortNo};
 
 use super::Pipeline;
 use crate::environment::Environment;
+use crate::groups::KeptPacket;
 use crate::packets::probe::ProbeFrame;
 use crate::packets::{Packet, PacketContext};
 
@@ -20,16 +22,26 @@ impl Pipeline {
                 }
             }
             self.groups.update_shares(id);
+            self.send_unanswered(env, id);
+        }
+    }
+
+    /// Sends again what a silent path may have lost.
+    fn send_unanswered(&mut self, env: &mut Environment<'_>, id: GroupId) {
+        for KeptPacket { in_port, packet } in self.groups.take_unanswered(env.now, id) {
+            let mut context = PacketContext { is_original: false, ..PacketContext::new(in_port, packet) };
+            self.through_selected(env, &mut context, id);
         }
     }
 
     /// Handles a frame that is a probe for this edge, or an answer; returns whether it was one.
-    pub(super) fn take_probe(&mut self, env: &Environment<'_>, in_port: PortNo, frame: &[u8]) -> bool {
+    pub(super) fn take_probe(&mut self, env: &mut Environment<'_>, in_port: PortNo, frame: &[u8]) -> bool {
         let Some(probe) = ProbeFrame::read(frame).filter(|probe| probe.to == env.identity.dpid) else {
             return false;
         };
         if probe.is_answer {
             self.groups.handle_answer(env.now, &probe);
+            self.send_unanswered(env, probe.group);
         } else {
             let label = frame.first_chunk().map_or(MacAddr::ZERO, |label| MacAddr::new(*label));
             self.answer_probe(env, in_port, label, &probe);

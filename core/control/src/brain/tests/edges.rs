@@ -48,6 +48,7 @@ fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
         round_trip: Some(Duration::from_millis(20)),
         queue: Duration::from_millis(8),
         loss: 0.01,
+        silences: 0,
     }
 }
 
