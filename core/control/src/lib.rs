@@ -39,6 +39,7 @@ mod installed;
 mod jitter;
 mod label;
 mod measurement;
+mod names;
 mod notice;
 mod path_cache;
 pub mod pipeline;
@@ -70,7 +71,8 @@ pub use event::{
 pub use facts::{FACTS_VERSION, Fact, FactChange, FactKey, HostFact, LinkFact};
 pub use health::LossEvidence;
 pub use label::Label;
-pub use notice::{LinkLoss, NetworkNames, NoNames, Notice, Text};
+pub use names::{NetworkNames, NoNames, Text};
+pub use notice::{LinkLoss, Notice};
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use role::Role;

@@ -8,7 +8,7 @@ use braid_types::{DatapathId, MacAddr, SwitchPort, Term};
 use serde::{Deserialize, Serialize};
 
 use crate::health::LossEvidence;
-use crate::notice::{NetworkNames, NoNames, Text};
+use crate::names::{NetworkNames, NoNames, Text};
 
 /// Where a threat comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

@@ -13,8 +13,6 @@ use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort};
 use crate::health::LossEvidence;
 use crate::threat::{AlarmSource, Threat};
 
-pub use text::{NetworkNames, NoNames, Text};
-
 /// A change to report: logged, and sent to watchers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {

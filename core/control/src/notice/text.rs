@@ -2,40 +2,11 @@
 
 use std::fmt;
 
-use braid_types::{BitsPerSec, DatapathId, SwitchPort};
+use braid_types::BitsPerSec;
 
 use super::Notice;
+use crate::names::{NetworkNames, NoNames, Text};
 use crate::threat::AlarmSource;
-
-/// Names of switches and ports.
-pub trait NetworkNames {
-    /// The name of a switch, if it has one.
-    fn switch(&self, dpid: DatapathId) -> Option<&str>;
-
-    /// The name of a port in its switch, if it has one.
-    fn port(&self, at: SwitchPort) -> Option<&str>;
-}
-
-/// Nothing has a name.
-#[derive(Clone, Copy, Debug)]
-pub struct NoNames;
-
-/// Something as text, with names.
-#[derive(Clone, Copy)]
-pub struct Text<'a, T> {
-    pub(crate) of: &'a T,
-    pub(crate) names: &'a dyn NetworkNames,
-}
-
-impl NetworkNames for NoNames {
-    fn switch(&self, _: DatapathId) -> Option<&str> {
-        None
-    }
-
-    fn port(&self, _: SwitchPort) -> Option<&str> {
-        None
-    }
-}
 
 impl Notice {
     /// The notice as text. Switches have their names and their datapath ids; ports and paths have only their names.
@@ -47,35 +18,6 @@ impl Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text(&NoNames).fmt(f)
-    }
-}
-
-impl<T> Text<'_, T> {
-    /// A switch by name, with its datapath id.
-    pub(crate) fn switch(&self, dpid: DatapathId) -> String {
-        self.names.switch(dpid).map_or_else(|| dpid.to_string(), |name| format!("{name} ({dpid})"))
-    }
-
-    /// A port by the names of the switch and of the port.
-    pub(crate) fn port(&self, at: SwitchPort) -> String {
-        let port = self.names.port(at).map_or_else(|| at.port.to_string(), str::to_owned);
-        format!("{}:{port}", self.hop(at.dpid))
-    }
-
-    fn hop(&self, dpid: DatapathId) -> String {
-        self.names.switch(dpid).map_or_else(|| dpid.to_string(), str::to_owned)
-    }
-
-    fn write_path(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        switches: impl IntoIterator<Item = DatapathId>,
-    ) -> fmt::Result {
-        for (index, dpid) in switches.into_iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{}", self.hop(dpid))?;
-        }
-        Ok(())
     }
 }
 
@@ -195,7 +137,7 @@ fn mbits(rate: BitsPerSec) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use braid_types::PortNo;
+    use braid_types::{DatapathId, PortNo, SwitchPort};
 
     use super::*;
     use crate::notice::LinkLoss;
