@@ -116,6 +116,10 @@ const BAD: &[(&str, &str)] = &[
     ("mode: tcp, at", "relative_to: slow, at"),
     ("mode: tcp, at", "relative_to_from: b, at"),
     ("mode: tcp, at", "relative_to_mode: tcp, relative_to_from: a, at"),
+    (
+        "to: b }]\n  duration: 10s\nevents:\n  - { at: 5s, link: [s, t], do: cut }\nexpect:\n  - { name: fast,",
+        "to: b, mode: udp, rate: 1Mbit }, { from: b, to: a }]\n  duration: 10s\nexpect:\n  - { name: fast, from: a,",
+    ),
     ("events:", "variants: [{ controller: { rebalance-limit: 0 } }]\nevents:"),
     ("events:", "variants: [{ name: a }, { name: a }, { name: \" \" }]\nevents:"),
     (

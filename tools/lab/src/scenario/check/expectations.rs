@@ -29,8 +29,11 @@ fn expectation(
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
-    check_sender(it.from.as_ref(), &format!("{key}.from"), file, problems);
-    check_sender(it.relative_to_from.as_ref(), &format!("{key}.relative_to_from"), file, problems);
+    let [mode, divided_by] = [&it.mode, &it.relative_to_mode].map(|it| it.as_ref().map(|it| it.value));
+    for mode in [mode, divided_by] {
+        check_sender(it.from.as_ref(), mode, &format!("{key}.from"), file, problems);
+    }
+    check_sender(it.relative_to_from.as_ref(), mode, &format!("{key}.relative_to_from"), file, problems);
     let relative_to = reference(it, key, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
@@ -105,14 +108,29 @@ fn check_work(expect: &file::Expect, key: &str, file: &File, problems: &mut Prob
     }
 }
 
-fn check_sender(from: Option<&Spanned<String>>, key: &str, file: &File, problems: &mut Problems) {
+/// Checks that a host sends, and in this mode if one is given that runs: else there would be no value.
+fn check_sender(
+    from: Option<&Spanned<String>>,
+    mode: Option<Mode>,
+    key: &str,
+    file: &File,
+    problems: &mut Problems,
+) {
     let Some((from, traffic)) = from.zip(file.traffic.as_ref()) else { return };
-    let sends = |directions: &Spanned<Vec<file::Direction>>| {
-        directions.value.iter().any(|direction| direction.from.value == from.value)
+    let Some(directions) = &traffic.directions else { return };
+    let runs = |direction: &file::Direction, mode: Mode| match &direction.mode {
+        Some(own) => own.value == mode,
+        None => traffic.modes.value.contains(&mode),
     };
-    if traffic.directions.as_ref().is_some_and(|directions| !sends(directions)) {
+    let all = || directions.value.iter();
+    let own = || all().filter(|direction| direction.from.value == from.value);
+    let is_others = |mode: &Mode| all().any(|it| runs(it, *mode)) && !own().any(|it| runs(it, *mode));
+    if own().next().is_none() {
         let what = format!("{:?} sends in none of traffic.directions", from.value);
         problems.add(from.referenced, key, what, "name a host that does");
+    } else if let Some(mode) = mode.filter(is_others) {
+        let what = format!("{:?} sends in none of traffic.directions with mode {mode}", from.value);
+        problems.add(from.referenced, key, what, "name a host that does, or add such a direction");
     }
 }
 
