@@ -55,4 +55,4 @@ pub use term::Term;
 pub use text::ParseError;
 pub use time::Time;
 pub use token::Token;
-pub use tuple::FiveTuple;
+pub use tuple::{ADVISED_PORTS, FiveTuple};

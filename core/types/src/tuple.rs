@@ -1,9 +1,15 @@
-//! TCP five-tuples and their reverse.
+//! TCP five-tuples and their reverse, and the ports of advised subflows.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+
+/// The local ports of advised subflows, above those that Linux assigns by itself (`net.ipv4.ip_local_port_range`).
+///
+/// The first four bits of each are ones, which no port of Linux's default range has: a switch can tell them apart by these.
+pub const ADVISED_PORTS: RangeInclusive<u16> = 0xf000..=65_000;
 
 /// The five-tuple of one direction of a TCP connection. The protocol is always TCP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,5 +41,17 @@ impl fmt::Display for FiveTuple {
 impl fmt::Debug for FiveTuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_bits_tell_advised_ports_from_those_that_linux_assigns() {
+        let first_bits = |port: u16| port >> 12;
+        assert!(ADVISED_PORTS.clone().all(|port| first_bits(port) == 0b1111));
+        assert!((32_768..=60_999).all(|port| first_bits(port) != 0b1111));
     }
 }

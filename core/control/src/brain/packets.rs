@@ -58,7 +58,7 @@ impl Dispatch<'_> {
                 self.brain.hosts.handle_nd(&mut host_deps!(self), punt.neighbor(ip.src), message);
                 self.drain_hosts();
             }
-            Transport::Tcp(_) if punt.table == Table::Admit as u8 => self.on_tcp(punt, ip.dst),
+            Transport::Tcp(_) if punt.is_of_handshake_or_end() => self.on_tcp(punt, ip.dst),
             Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(punt.at, ip.dst, punt.bytes),
             _ => self.forward_or_look_up(punt.at.dpid, ip.dst, punt.bytes),
         }
@@ -126,6 +126,11 @@ impl<'a> Punt<'a> {
             frame: bytes,
             is_mirrored: self.is_mirrored(),
         }
+    }
+
+    /// Whether a TCP packet opens or closes a connection, other than one without a route.
+    const fn is_of_handshake_or_end(&self) -> bool {
+        self.table == Table::Admit as u8 || self.table == Table::Syn as u8
     }
 
     /// Whether this is a copy of a unicast packet between neighbours, which the switch forwards itself.

@@ -10,7 +10,8 @@ use braid_types::PortNo;
 
 use super::flow;
 use super::group_ids::FLOOD_GROUP;
-use super::rule::{Rule, Table};
+use super::rule::Rule;
+use super::table::Table;
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
 
 /// Matches the cookies of one purpose by their upper bits.

@@ -9,7 +9,8 @@ use super::actions::{leave, set_eth_dst, set_eth_src};
 use super::group_ids::FLOOD_GROUP;
 use super::hop::{Exit, Hop};
 use super::meter;
-use super::rule::{Rule, Table};
+use super::rule::Rule;
+use super::table::Table;
 use crate::label::{BYPASSES, GROUP_MASK, Label};
 
 const TCP: u8 = 6;
@@ -80,6 +81,10 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         }
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
+        Rule::HeldSynOfLastPort { ipv6 } => {
+            let port = OxmField::TcpSrc(Masked::exact(u16::MAX));
+            fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), port])
+        }
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN, SYN_OR_ACK),
         Rule::Metered { port, class } => from_port(port, &matching(&class.base())),
         Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK, SYN_OR_ACK)),
@@ -87,7 +92,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::SourceFilter { port, src } => {
             fields([OxmField::InPort(port), OxmField::EthType(eth_type(src.is_ipv6())), ip_src(src)])
         }
-        Rule::NoStream => fields([]),
+        Rule::NoStream | Rule::HeldSyn => fields([]),
         Rule::Broadcast | Rule::FabricBroadcast => {
             fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
         }
@@ -127,14 +132,15 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::Arp
         | Rule::NeighbourSolicitation
         | Rule::NeighbourAdvertisement
-        | Rule::Syn { .. }
+        | Rule::HeldSyn
+        | Rule::HeldSynOfLastPort { .. }
         | Rule::SynAck { .. }
         | Rule::Reset { .. }
         | Rule::TeardownCopy { .. }
-        | Rule::Metered { .. }
         | Rule::NeighborCopy { .. }
         | Rule::NoArpRoute
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
+        Rule::Metered { class, .. } => applied(&class.base()),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. }
             if hop.is_over_several_paths() =>
@@ -156,6 +162,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::FromLink { .. }
         | Rule::FromBypass { .. }
         | Rule::FromHost { .. }
+        | Rule::Syn { .. }
         | Rule::AdvisedHandshake { .. }
         | Rule::SourceFilter { .. }
         | Rule::NoStream
@@ -168,6 +175,8 @@ pub(super) fn applied(rule: &Rule) -> Actions {
 /// The next table for the rule's packets.
 pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     match rule {
+        Rule::Syn { .. } => Some(Table::Syn),
+        Rule::Metered { class, .. } => next_table(&class.base()),
         Rule::FromController
         | Rule::FromHost { .. }
         | Rule::AdvisedHandshake { .. }
@@ -190,7 +199,7 @@ pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> FixedVec<In
     match (applied.as_slice().is_empty(), goto, rule) {
         (_, _, Rule::Metered { port, .. }) => {
             let meter = Instruction::Meter(meter::id(*port));
-            FixedVec::new(meter, [meter, act])
+            FixedVec::new(meter, [meter, goto.unwrap_or(act)])
         }
         (true, Some(goto), _) => FixedVec::new(goto, [goto]),
         (true, None, _) => FixedVec::new(act, []),

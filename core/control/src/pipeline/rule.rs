@@ -1,4 +1,4 @@
-//! The six tables of the pipeline, and their rules with table, priority and purpose.
+//! The rules of the pipeline, each with its table, priority and purpose.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,47 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::group_ids::EdgeGroup;
 use super::hop::{Hop, Protection};
 use super::punt_class::{NeighborTraffic, PuntClass};
+use super::table::Table;
 use crate::cookie::Purpose;
 use crate::label::Label;
-
-/// The tables of the pipeline, in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum Table {
-    /// Admission of packets, and packets for the controller.
-    Admit = 0,
-    /// Streams with their own paths.
-    Stream = 1,
-    /// Default paths by destination.
-    Route = 2,
-    /// Bypasses of links that are down.
-    Bypass = 3,
-    /// Labels between switches.
-    Fabric = 4,
-    /// Attached hosts.
-    Deliver = 5,
-}
-
-impl Table {
-    /// All of them, in order.
-    pub const ALL: [Self; TABLES as usize] =
-        [Self::Admit, Self::Stream, Self::Route, Self::Bypass, Self::Fabric, Self::Deliver];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Admit => "admit",
-            Self::Stream => "stream",
-            Self::Route => "route",
-            Self::Bypass => "bypass",
-            Self::Fabric => "fabric",
-            Self::Deliver => "deliver",
-        }
-    }
-}
-
-/// The number of tables that a switch must have.
-pub const TABLES: u8 = 6;
 
 /// A rule by its meaning; [`encode`](super::encode) gives its OpenFlow form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -87,8 +49,19 @@ pub enum Rule {
     NeighbourSolicitation,
     /// Neighbour advertisements of hosts go to the controller only.
     NeighbourAdvertisement,
-    /// TCP SYNs of hosts go to the controller and wait there.
+    /// TCP SYNs of hosts go to the SYN table.
     Syn {
+        /// IPv6, else IPv4.
+        ipv6: bool,
+    },
+    /// SYNs go to the controller and wait there.
+    HeldSyn,
+    /// As [`Rule::HeldSyn`], for SYNs from the last port.
+    ///
+    /// Open vSwitch caches its decision for a packet by as few bits as its rules tell apart, and uses what it has cached
+    /// for a while after newer rules. By this rule it looks at the first bits of a SYN's port, so that what it caches for
+    /// SYNs from other ports covers none from [`ADVISED_PORTS`](braid_types::ADVISED_PORTS).
+    HeldSynOfLastPort {
         /// IPv6, else IPv4.
         ipv6: bool,
     },
@@ -242,7 +215,7 @@ pub enum Rule {
 }
 
 /// The rules of every switch, independent of what is attached.
-pub const BASE: [Rule; 13] = [
+pub const BASE: [Rule; 16] = [
     Rule::Lldp,
     Rule::FromController,
     Rule::Arp,
@@ -250,6 +223,9 @@ pub const BASE: [Rule; 13] = [
     Rule::NeighbourAdvertisement,
     Rule::Syn { ipv6: false },
     Rule::Syn { ipv6: true },
+    Rule::HeldSyn,
+    Rule::HeldSynOfLastPort { ipv6: false },
+    Rule::HeldSynOfLastPort { ipv6: true },
     Rule::NoStream,
     Rule::Broadcast,
     Rule::NoRoute { ipv6: false },
@@ -278,6 +254,7 @@ impl Rule {
             | Self::Syn { .. }
             | Self::SynAck { .. }
             | Self::Reset { .. } => Table::Admit,
+            Self::HeldSyn | Self::HeldSynOfLastPort { .. } => Table::Syn,
             Self::NoStream | Self::Stream { .. } => Table::Stream,
             Self::Broadcast
             | Self::NoRoute { .. }
@@ -315,6 +292,8 @@ impl Rule {
             Self::Transit(hop) if hop.is_from_one_port_of_group() => 52,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
             Self::Bypass { .. } | Self::BypassEnd { .. } => 50,
+            Self::HeldSynOfLastPort { .. } => 50,
+            Self::HeldSyn => 1,
             Self::FromHost { .. } => 10,
             Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
         }

@@ -4,12 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use braid_types::common_prefix;
+use braid_types::{ADVISED_PORTS, common_prefix};
 
 use super::{AdviceRequest, SubflowEnds};
-
-/// Above the range that Linux assigns to connections by itself (`net.ipv4.ip_local_port_range`).
-const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
 
 /// Address pairs beyond these are not considered.
 const MAX_PAIRS: usize = 64;
@@ -44,9 +41,9 @@ impl AdviceRequest {
     pub fn free_ports(&self, local: IpAddr) -> impl Iterator<Item = u16> {
         let known = self.subflows.iter().chain(&self.failed).filter(move |it| it.local.ip() == local);
         let taken: BTreeSet<u16> = known.map(|ends| ends.local.port()).collect();
-        let count = PORTS.len();
+        let count = ADVISED_PORTS.len();
         let start = usize::from(self.connection.local.port()).wrapping_mul(31) % count;
-        PORTS.cycle().skip(start).take(count).filter(move |port| !taken.contains(port))
+        ADVISED_PORTS.cycle().skip(start).take(count).filter(move |port| !taken.contains(port))
     }
 
     /// Whether no subflow between these addresses failed recently, or others exist there.
@@ -108,8 +105,8 @@ mod tests {
         let [a, b] = [0, 1].map(|it| ends(&format!("10.0.1.1:{}", first[it]), "10.0.1.2:5201"));
         (request.subflows, request.failed) = (vec![a], vec![b]);
         assert!(request.free_ports(local).all(|port| !first.contains(&port)));
-        assert_eq!(request.free_ports(local).count(), 4_001 - 2);
-        assert_eq!(request.free_ports("10.0.2.1".parse().unwrap()).count(), 4_001);
+        assert_eq!(request.free_ports(local).count(), ADVISED_PORTS.len() - 2);
+        assert_eq!(request.free_ports("10.0.2.1".parse().unwrap()).count(), ADVISED_PORTS.len());
     }
 
     #[test]

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_api::{Advice, AdviceRequest, SubflowEnds};
-
-/// Beyond those that Linux gives to connections by itself (`net.ipv4.ip_local_port_range`).
-const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
+use braid_types::ADVISED_PORTS;
 
 /// The agent's own advice without a controller: `subflows` in total, the first one included, the same number between
 /// every pair of addresses as far as possible.
@@ -51,7 +49,7 @@ fn uses(request: &AdviceRequest, advised: &[SubflowEnds], pair: &SubflowEnds) ->
 fn free_ports(request: &AdviceRequest) -> impl Iterator<Item = u16> {
     let known = request.subflows.iter().chain(&request.failed);
     let taken: BTreeSet<u16> = known.map(|ends| ends.local.port()).collect();
-    let count = usize::from(PORTS.end() - PORTS.start());
+    let count = ADVISED_PORTS.len();
     let start = usize::from(request.connection.local.port()).wrapping_mul(31) % count;
-    PORTS.cycle().skip(start).take(count).filter(move |port| !taken.contains(port))
+    ADVISED_PORTS.cycle().skip(start).take(count).filter(move |port| !taken.contains(port))
 }

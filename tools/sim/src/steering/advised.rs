@@ -3,13 +3,10 @@
 use braid_paths::Path;
 use braid_planner::{EffectivePolicy, SubflowPlan};
 use braid_steering::{PlacementRequest, SubflowEnds};
-use braid_types::Time;
+use braid_types::{ADVISED_PORTS, Time};
 
 use super::{Placed, Steering, Subflow};
 use crate::network::{Network, Plug};
-
-/// Local ports from here on are given to subflows; which they are decides nothing.
-const FIRST_PORT: u16 = 61_000;
 
 /// What a host asks once its connection is established.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,7 +55,7 @@ impl Steering {
             let Some((_, ends)) = pairs.iter().find(|(ends, _)| is_between(ends)) else { break };
             let Some(way) = network.way(ends, &it.path) else { break };
             let mut own = it.ends;
-            own.local.set_port(FIRST_PORT.saturating_add(taken.len() as u16));
+            own.local.set_port(ADVISED_PORTS.start().saturating_add(taken.len() as u16));
             plan.name(&it, own);
             let (transfer, index) = (self.transfers.len() - 1, placed.ways.len());
             self.streams.push(Subflow { transfer, index, ends: *ends, path: it.path.clone() });

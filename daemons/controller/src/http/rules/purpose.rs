@@ -184,6 +184,13 @@ fn admission(rule: &Rule) -> String {
         Rule::SourceFilter { port, src } => format!("{src} is of a host elsewhere: dropped at port {port}"),
         Rule::SynAck { ipv6, port } => format!("copies of {} SYN/ACKs at port {port}", family(*ipv6)),
         Rule::Reset { ipv6, port } => format!("copies of {} resets at port {port}", family(*ipv6)),
+        Rule::HeldSyn => "SYNs, to the controller".to_owned(),
+        Rule::HeldSynOfLastPort { ipv6 } => {
+            format!(
+                "{} SYNs from port 65535, to the controller: it makes switches look at the port",
+                family(*ipv6)
+            )
+        }
         Rule::AdvisedHandshake { port, .. } => format!("handshake of an advised subflow at port {port}"),
         Rule::NeighborCopy { port, traffic } => format!("copies of {} at port {port}", neighbors(*traffic)),
         Rule::TeardownCopy { port, reset, .. } => {
