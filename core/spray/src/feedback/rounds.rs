@@ -37,7 +37,8 @@ impl Rounds {
     pub(super) fn end(&mut self, now: Time) {
         self.ended = now;
         if !self.is_extra(now) {
-            self.regular = (self.regular + self.interval).max(now);
+            let next = self.regular + self.interval;
+            self.regular = if next > now { next } else { now + self.interval };
         }
     }
 
@@ -45,5 +46,22 @@ impl Rounds {
     pub(super) fn schedule(&mut self, doubtful: Option<Time>) {
         let extra = doubtful.map(|from| from.max(self.ended + self.interval.mul_f64(EXTRA)));
         self.due = extra.map_or(self.regular, |extra| extra.min(self.regular));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_pause_rounds_begin_anew_and_none_is_made_up_for() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut rounds = Rounds::new(at(0), Duration::from_millis(20));
+        let begun = [0, 21, 85, 105].map(|now| {
+            rounds.end(at(now));
+            rounds.schedule(None);
+            rounds.due()
+        });
+        assert_eq!(begun, [20, 40, 105, 125].map(at));
     }
 }

@@ -4,7 +4,8 @@ use braid_openflow::{ErrorCode, GroupId, GroupMod, GroupModCommand, GroupModFail
 use braid_spray::Scheduler;
 use braid_types::Time;
 
-use super::group::{Group, weights};
+use super::group::{Bucket, Group, weights};
+use super::unanswered::KeptPacket;
 use super::{Groups, MAX_GROUPS, UNKNOWN, failed};
 
 /// A change that was checked.
@@ -75,6 +76,20 @@ impl Groups {
             group.spray = old.spray.map(|spray| Scheduler::new(spray.policy(), &weights(&group)));
         }
         self.all.insert(id, group);
+    }
+
+    /// The segments to send again, since a change takes their paths out of a group.
+    pub(crate) fn take_abandoned(&mut self, now: Time, id: GroupId, changed: &Group) -> Vec<KeptPacket> {
+        let Some(old) = self.all.get_mut(&id).filter(|old| old.kind == changed.kind) else {
+            return Vec::new();
+        };
+        let stays = |bucket: &Bucket| changed.buckets.iter().any(|it| it.actions == bucket.actions);
+        let gone = (0..).zip(&old.buckets).filter(|(_, bucket)| !stays(bucket)).map(|(place, _)| place);
+        let probing = &mut old.probing;
+        gone.flat_map(|place| {
+            probing.iter_mut().flat_map(move |it| it.take_of(now, place)).collect::<Vec<_>>()
+        })
+        .collect()
     }
 
     pub(crate) fn remove(&mut self, id: GroupId) {

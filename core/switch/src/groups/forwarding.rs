@@ -79,12 +79,13 @@ impl Groups {
         let live =
             (0..count).filter(|bucket| self.is_live(id, *bucket, ports)).fold(0_u64, |all, it| all | 1 << it);
         let is_live = |bucket: &usize| live >> bucket & 1 != 0;
+        let groups = self.all.len();
         let group = self.all.get_mut(&id)?;
         let bytes = u32::try_from(context.packet.data.len()).unwrap_or(u32::MAX);
         if let Some(scheduler) = &mut group.spray {
             let pick = |_| scheduler.pick(now, bytes).filter(is_live);
             let bucket = (0..count).find_map(pick).or_else(|| (0..count).find(is_live))?;
-            group.probing.iter_mut().for_each(|probing| probing.note_packet(now, bucket, context));
+            group.probing.iter_mut().for_each(|probing| probing.note_packet(now, bucket, context, groups));
             return Some(bucket);
         }
         let weight = |bucket: usize| u64::from(group.buckets.get(bucket).map_or(0, |it| it.weight));

@@ -69,11 +69,18 @@ impl Probing {
         }
     }
 
-    /// Keeps a copy of a packet, unless its path is silent already: nothing is sent again and again.
-    pub(super) fn note_packet(&mut self, now: Time, bucket: usize, context: &PacketContext) {
-        if !self.feedback.is_dead(bucket) {
-            self.unanswered.get_mut(bucket).into_iter().for_each(|it| it.note(now, context));
+    /// Keeps a copy of a packet, unless its path is silent already or it is a copy itself: nothing is sent again and
+    /// again. `groups` share the memory for this.
+    pub(super) fn note_packet(&mut self, now: Time, bucket: usize, context: &PacketContext, groups: usize) {
+        let paths = groups.saturating_mul(self.unanswered.len());
+        if !self.feedback.is_dead(bucket) && !context.is_repeated {
+            self.unanswered.get_mut(bucket).into_iter().for_each(|it| it.note(now, context, paths));
         }
+    }
+
+    /// The segments of a path that is given up.
+    pub(super) fn take_of(&mut self, now: Time, bucket: usize) -> impl Iterator<Item = KeptPacket> + use<> {
+        self.unanswered.get_mut(bucket).map(|it| it.take(now)).into_iter().flatten()
     }
 
     /// The segments that silent paths may have lost, while there are others.
@@ -85,7 +92,7 @@ impl Probing {
         }
         let mut kept = Vec::new();
         for bucket in dead {
-            kept.extend(self.unanswered.get_mut(bucket).into_iter().flat_map(|it| it.take(now)));
+            kept.extend(self.take_of(now, bucket));
         }
         kept
     }

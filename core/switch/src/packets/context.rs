@@ -31,6 +31,8 @@ pub(crate) struct PacketContext {
     pub(crate) last: bool,
     /// Whether it is a probe of this edge, which contains the number of packets sent before it.
     pub(crate) is_probe: bool,
+    /// Whether it has left once already, by a path that may have lost it.
+    pub(crate) is_repeated: bool,
     /// Whether it answers a probe: the other edge handles it before it counts arrivals.
     pub(crate) is_answer: bool,
 }
@@ -61,6 +63,7 @@ impl PacketContext {
             depth: 0,
             last: true,
             is_probe: false,
+            is_repeated: false,
             is_answer: false,
         }
     }

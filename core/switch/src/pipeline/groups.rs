@@ -21,7 +21,9 @@ impl Pipeline {
                 if is_displacing {
                     self.flush(env, id);
                 }
+                let abandoned = self.groups.take_abandoned(env.now, id, &group);
                 self.groups.put(id, *group);
+                self.send_again(env, id, abandoned);
             }
             GroupChange::Delete(deleted) => {
                 for id in &deleted {

@@ -28,8 +28,14 @@ impl Pipeline {
 
     /// Sends again what a silent path may have lost.
     fn send_unanswered(&mut self, env: &mut Environment<'_>, id: GroupId) {
-        for KeptPacket { in_port, packet } in self.groups.take_unanswered(env.now, id) {
-            let mut context = PacketContext { is_original: false, ..PacketContext::new(in_port, packet) };
+        let unanswered = self.groups.take_unanswered(env.now, id);
+        self.send_again(env, id, unanswered);
+    }
+
+    pub(super) fn send_again(&mut self, env: &mut Environment<'_>, id: GroupId, kept: Vec<KeptPacket>) {
+        for KeptPacket { in_port, packet } in kept {
+            let context = PacketContext::new(in_port, packet);
+            let mut context = PacketContext { is_original: false, is_repeated: true, ..context };
             self.through_selected(env, &mut context, id);
         }
     }

@@ -15,6 +15,7 @@ mod rewriting;
 mod session;
 mod telemetry;
 mod tunnels;
+mod unanswered;
 mod uplink_lengths;
 mod uplinks;
 mod whole;

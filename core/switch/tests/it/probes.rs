@@ -12,11 +12,11 @@ use braid_types::{DatapathId, MacAddr, PortNo};
 use crate::bench::{Bench, output, tcp_v4};
 use crate::telemetry::told;
 
-const GROUP: GroupId = GroupId(1);
-const LABELS: [u64; 2] = [0x02b7_0000_0001, 0x02b7_0000_0002];
+pub(crate) const GROUP: GroupId = GroupId(1);
+pub(crate) const LABELS: [u64; 2] = [0x02b7_0000_0001, 0x02b7_0000_0002];
 const BACKS: [u64; 2] = [0x02b7_0000_0011, 0x02b7_0000_0012];
 
-fn bench(dpid: u64) -> Bench {
+pub(crate) fn bench(dpid: u64) -> Bench {
     let mut bench = Bench::new();
     let identity = Identity { dpid: DatapathId(dpid), name: "edge".into(), version: "0".into(), seed: dpid };
     bench.switch = Switch::new(identity);
@@ -27,7 +27,7 @@ fn bench(dpid: u64) -> Bench {
 }
 
 /// Sprays by ports 2 and 3, each with a label of its own, and probes.
-fn sprays() -> Bench {
+pub(crate) fn sprays() -> Bench {
     let mut bench = bench(7);
     let act =
         |label, port| [Action::SetField(OxmField::EthDst(MacAddr::from_u64(label).into())), output(port)];
@@ -51,7 +51,7 @@ fn probing(paths: usize) -> Probing {
 }
 
 /// For so long, what leaves by each path reaches the other edge, and its answers come back, if `passes` says so.
-fn run(near: &mut Bench, far: &mut Bench, millis: u64, passes: impl Fn(u32) -> bool) {
+pub(crate) fn run(near: &mut Bench, far: &mut Bench, millis: u64, passes: impl Fn(u32) -> bool) {
     for _ in 0..millis {
         near.now = near.now + Duration::from_millis(1);
         far.now = near.now;
@@ -87,48 +87,6 @@ fn a_path_that_does_not_answer_is_left_and_taken_again_when_it_does() {
     assert_eq!(ports_of_data(&mut near), [2]);
     run(&mut near, &mut far, 200, |_| true);
     assert_eq!(ports_of_data(&mut near), [2, 3]);
-}
-
-type Frames = Vec<(u32, Vec<u8>)>;
-
-/// Sends a segment each millisecond, while only the first path answers: the frames that the second swallows, and those
-/// that leave when an answer arrives.
-fn send_while_one_answers(near: &mut Bench, far: &mut Bench) -> (Frames, Frames) {
-    let (mut swallowed, mut again) = (Vec::new(), Vec::new());
-    for step in 0..100 {
-        let sent = near.passes(1, &tcp_v4(step * 100));
-        swallowed.extend(sent.into_iter().filter(|(port, _)| *port == 3));
-        near.now = near.now + Duration::from_millis(1);
-        far.now = near.now;
-        near.switch.handle_timeout(near.now);
-        for (_, probe) in near.leaves().into_iter().filter(|(port, _)| *port == 2) {
-            for (_, answer) in far.passes(2, &probe) {
-                again.extend(near.passes(2, &answer));
-            }
-        }
-    }
-    (swallowed, again)
-}
-
-#[test]
-fn segments_that_a_silent_path_has_swallowed_are_sent_again_by_the_other_in_their_order() {
-    let (mut near, mut far) = (sprays(), bench(8));
-    run(&mut near, &mut far, 2_000, |_| true);
-    let (swallowed, again) = send_while_one_answers(&mut near, &mut far);
-    assert!((20..40).contains(&again.len()), "until the path was known to be silent: {}", again.len());
-    let label = MacAddr::from_u64(LABELS[0]).octets();
-    assert!(again.iter().all(|(port, frame)| *port == 2 && frame[..6] == label));
-    let packets = |frames: &Frames| frames.iter().map(|(_, frame)| frame[14..].to_vec()).collect::<Vec<_>>();
-    assert_eq!(packets(&again), packets(&swallowed));
-}
-
-#[test]
-fn nothing_is_sent_again_that_left_by_a_path_while_it_was_known_to_be_silent() {
-    let (mut near, mut far) = (sprays(), bench(8));
-    run(&mut near, &mut far, 2_000, |_| true);
-    run(&mut near, &mut far, 500, |_| false);
-    let (swallowed, again) = send_while_one_answers(&mut near, &mut far);
-    assert!(!swallowed.is_empty() && again.is_empty(), "{} of {}", again.len(), swallowed.len());
 }
 
 #[test]

@@ -30,10 +30,8 @@ fn expectation(
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
     let [mode, divided_by] = [&it.mode, &it.relative_to_mode].map(|it| it.as_ref().map(|it| it.value));
-    for mode in [mode, divided_by] {
-        check_sender(it.from.as_ref(), mode, &format!("{key}.from"), file, problems);
-    }
-    check_sender(it.relative_to_from.as_ref(), mode, &format!("{key}.relative_to_from"), file, problems);
+    check_sender(it.from.as_ref(), &[mode, divided_by], &format!("{key}.from"), file, problems);
+    check_sender(it.relative_to_from.as_ref(), &[mode], &format!("{key}.relative_to_from"), file, problems);
     let relative_to = reference(it, key, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
@@ -83,9 +81,16 @@ fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &m
     let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
     let is_own =
         own::directions(traffic).any(|it| it.mode.as_ref().is_some_and(|own| own.value == mode.value));
+    let is_for_some = traffic
+        .directions
+        .as_ref()
+        .is_none_or(|all| all.value.iter().any(|direction| direction.mode.is_none()));
     if !is_own && !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    } else if !is_own && !is_for_some {
+        let what = format!("each of traffic.directions has a mode of its own, and none {}", mode.value);
+        problems.add(mode.referenced, key, what, "name one of theirs");
     }
 }
 
@@ -108,10 +113,10 @@ fn check_work(expect: &file::Expect, key: &str, file: &File, problems: &mut Prob
     }
 }
 
-/// Checks that a host sends, and in this mode if one is given that runs: else there would be no value.
+/// Checks that a host sends, and in each of these modes that runs: else there would be no value.
 fn check_sender(
     from: Option<&Spanned<String>>,
-    mode: Option<Mode>,
+    modes: &[Option<Mode>],
     key: &str,
     file: &File,
     problems: &mut Problems,
@@ -128,7 +133,7 @@ fn check_sender(
     if own().next().is_none() {
         let what = format!("{:?} sends in none of traffic.directions", from.value);
         problems.add(from.referenced, key, what, "name a host that does");
-    } else if let Some(mode) = mode.filter(is_others) {
+    } else if let Some(mode) = modes.iter().flatten().find(|mode| is_others(mode)) {
         let what = format!("{:?} sends in none of traffic.directions with mode {mode}", from.value);
         problems.add(from.referenced, key, what, "name a host that does, or add such a direction");
     }
