@@ -1,12 +1,18 @@
-//! Data on standard output, whose reader may close it at any time without causing an error.
+//! Data on standard output and words on standard error, whose readers may close them at any time without causing an error.
 
-use std::io::{self, ErrorKind, StdoutLock, Write, stdout};
+use std::io::{self, ErrorKind, StdoutLock, Write, stderr, stdout};
 
 use serde::Serialize;
 
 /// Prints `text`.
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     stream(|out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// Prints `text` on standard error, beside the data.
+pub(crate) fn aside(text: &str) {
+    // `eprint!` would panic, and what this program has built would stay.
+    let _ = stderr().write_all(text.as_bytes());
 }
 
 /// Prints `value` as one line of JSON.

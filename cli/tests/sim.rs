@@ -104,6 +104,18 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn a_reader_of_the_progress_that_goes_stops_nothing() {
+    let file = study("0.1");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(braid().get_program());
+    command.args(["-vv", "sim", "run", "--json"]).arg(file.path()).stderr(writer);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", output.status);
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["rows"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn what_is_not_met_ends_with_5_and_what_makes_no_sense_with_2() {
     let file = study("1.1");
     braid()

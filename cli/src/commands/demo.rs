@@ -73,7 +73,7 @@ impl RunObserver for Watch<'_> {
         let Some(address) = lab.page() else { return };
         let text = format!("The network live, as long as this runs: http://{address}/\n");
         match self.args.json {
-            true => eprint!("{text}"),
+            true => output::aside(&text),
             false => _ = output::text(&format!("{text}\n")),
         }
     }
@@ -83,7 +83,7 @@ impl RunObserver for Watch<'_> {
             return Ok(());
         }
         self.concluded = Some(lab::conclude(report, self.args.json));
-        eprintln!("Transfers go on until Ctrl-C.");
+        output::aside("Transfers go on until Ctrl-C.\n");
         let scenario = held(self.scenario);
         loop {
             match lab.measure(&scenario, self.progress, self.interrupt) {

@@ -16,7 +16,10 @@ pub(crate) fn init(verbose: u8) {
         _ => "trace",
     };
     let filter = EnvFilter::try_from_env("BRAID_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    let lines = tracing_subscriber::fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal());
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(stderr)
+        .with_ansi(stderr().is_terminal())
+        .log_internal_errors(false);
     tracing_subscriber::registry()
         .with(filter)
         .with(limit::Limited::default())

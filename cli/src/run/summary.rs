@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::Announced;
 use crate::client::route::Routes;
 use crate::client::{format, list};
+use crate::output;
 use crate::table::table;
 
 /// Slightly more than the interval at which the controller reads counters.
@@ -35,13 +36,13 @@ pub(super) fn print(announcer: &Announcer<Announced>, json: bool) {
     let Ok(transfers) = list::<Transfer>(&announcer.controller().0) else { return };
     let carried = by_path(&transfers, &placed);
     if json {
-        eprintln!("{}", serde_json::json!({ "schema": "braid/v1", "paths": carried }));
+        output::aside(&format!("{}\n", serde_json::json!({ "schema": "braid/v1", "paths": carried })));
     } else {
         let rows = carried.iter().map(|it| {
             let (sent, received) = (format::bytes(it.bytes_sent), format::bytes(it.bytes_received));
             [it.path.join(" > "), it.streams.to_string(), sent, received]
         });
-        eprint!("{}", table(["PATH", "STREAMS", "SENT", "RECEIVED"], rows));
+        output::aside(&table(["PATH", "STREAMS", "SENT", "RECEIVED"], rows));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Progress of a run on standard error, or nowhere.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -44,7 +44,8 @@ impl StderrProgress {
         self.bar.set_message(what.to_owned());
         self.bar.enable_steady_tick(Duration::from_millis(100));
         if self.plain {
-            eprintln!("{what}");
+            // `eprintln!` would panic without a reader, and the lab would stay.
+            let _ = writeln!(stderr(), "{what}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Progress of a study on standard error.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -28,7 +28,8 @@ impl Progress {
     pub fn done(&self, what: String) {
         self.bar.inc(1);
         if self.plain {
-            eprintln!("{}/{} {what}", self.bar.position(), self.bar.length().unwrap_or(0));
+            // `eprintln!` would panic without a reader.
+            let _ = writeln!(stderr(), "{}/{} {what}", self.bar.position(), self.bar.length().unwrap_or(0));
         }
         self.bar.set_message(what);
     }

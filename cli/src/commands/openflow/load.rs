@@ -264,9 +264,9 @@ fn tell(progress: &Progress) {
     let cores = progress.cores.map_or_else(String::new, |cores| format!("; controller {cores:.2} cores"));
     let memory = progress.memory.map_or_else(String::new, |bytes| format!(", {:.0} MB", bytes as f64 / 1e6));
     let Progress { seconds, switches, frames, own_cores, .. } = progress;
-    eprintln!(
-        "{seconds:6.1} s: {switches} switches, {known}, {frames} frames/s{cores}{memory}; own {own_cores:.2} cores"
-    );
+    output::aside(&format!(
+        "{seconds:6.1} s: {switches} switches, {known}, {frames} frames/s{cores}{memory}; own {own_cores:.2} cores\n"
+    ));
 }
 
 fn discovery_text(report: &Report, network: &str) -> String {
