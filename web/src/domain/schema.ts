@@ -1945,6 +1945,7 @@ export interface components {
             bytes?: number | null;
             /** @description Its cookie. */
             cookie: string;
+            group?: components["schemas"]["RuleGroup"] | null;
             /** @description What kind of rule it is. */
             kind: components["schemas"]["RuleKind"];
             /**
@@ -1990,6 +1991,23 @@ export interface components {
              */
             transfer?: number | null;
         };
+        /** @description A group that a rule sends packets to. */
+        RuleGroup: {
+            /** @description What kind of group it is. */
+            kind: components["schemas"]["RuleGroupKind"];
+            /**
+             * Format: int32
+             * @description Its number, as in `actions`.
+             */
+            number: number;
+            /** @description What it is for, in words. */
+            purpose: string;
+        };
+        /**
+         * @description What a group is for.
+         * @enum {string}
+         */
+        RuleGroupKind: "flood" | "ecmp" | "spray" | "resequence" | "protected_port";
         /**
          * @description What a rule is for.
          * @enum {string}
