@@ -150,6 +150,7 @@ fn requests_and_answers_read_back_as_they_were_written() {
         "default": { "kind": "auto", "paths": "ksp", "k": 4, "placement": "random", "subflows": 2 },
     }}));
     round_trip::<LinkChange>(&json!({ "up": false, "rate_bps": 8_000, "delay_us": 5, "loss": 0.5 }));
+    round_trip::<NewTestbedLink>(&json!({ "rate_bps": 8_000, "loss": 0.5 }));
     let end = json!({ "name": "s1", "at": port(1, 1), "rate_bps": null, "delay_us": 1.5, "loss": 0.0 });
     round_trip::<TestbedChanged>(
         &json!({ "schema": "braid/v1", "link": { "up": true, "ends": [end, end] } }),
