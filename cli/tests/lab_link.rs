@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use assert_cmd::Command;
 use predicates::str::{contains, starts_with};
 use serde_json::Value;
@@ -28,6 +30,13 @@ fn wrong_command_lines_are_refused() {
     set(&["lab", "s", "t", "--forward", "--reverse"]).code(2);
     set(&["lab", "s", "t"]).code(2).stderr(starts_with("braid: nothing to change"));
     set(&["Lab!", "s", "t", "--up"]).code(2).stderr(contains("is not a lab's name"));
+    for command in ["add", "remove"] {
+        let link = |args: &[&str]| braid(&folder).args(["lab", "link", command]).args(args).assert();
+        link(&["s"]).code(2);
+        link(&["s", "t", "--up"]).code(2);
+        link(&["Lab!", "s", "t"]).code(2).stderr(contains("is not a lab's name"));
+        link(&["s", "t"]).code(3).stderr(starts_with("braid: there is no lab"));
+    }
 }
 
 #[test]
@@ -40,6 +49,77 @@ fn links_of_no_lab_are_not_found() {
         .stderr(starts_with("braid: there is no lab"));
     braid(&folder).args(["lab", "link", "show", "none"]).assert().code(3);
     braid(&folder).args(["lab", "link", "set", "s", "t", "--down"]).assert().code(3);
+}
+
+#[test]
+fn links_are_added_and_removed_while_their_lab_is_up() {
+    if !is_root("links_are_added_and_removed_while_their_lab_is_up") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("far.yaml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let name = format!("a{}", std::process::id());
+    let _lab = Lab { folder: &folder, name: &name };
+    let link = |args: &[&str]| {
+        let mut command = braid(&folder);
+        command.args(["lab", "link"]).args(args);
+        command
+    };
+    let deploy = ["lab", "deploy", "--no-controller", "--name", name.as_str()];
+    braid(&folder).args(deploy).arg(&scenario).assert().success();
+
+    let document = json(&mut link(&["add", &name, "s", "u", "--rate", "8Mbit", "--json"]));
+    let ends = &document["links"][0]["ends"];
+    assert_eq!([&ends[0]["name"], &ends[1]["name"]], ["s", "u"]);
+    // 16 ms of the rate, as links of scenarios have it, but no less than 32 kB.
+    assert_eq!((&ends[0]["rate"], &ends[1]["queue"]), (&"8Mbit".into(), &"32000 bytes".into()));
+    assert_eq!((&ends[0]["port"], &ends[1]["port"]), (&2.into(), &2.into()));
+    link(&["add", "s", "u"]).assert().code(2).stderr(contains("has a rate"));
+    link(&["add", "s", "v", "--rate", "1Mbit"]).assert().code(3).stderr(contains("are s, t, u"));
+    link(&["set", "s", "u", "--rate", "2Mbit"]).assert().success().stdout(contains("2Mbit"));
+
+    link(&["remove", "s", "t"]).assert().code(2).stderr(contains("--down"));
+    link(&["remove", "u", "s:2"]).assert().success();
+    link(&["remove", "u", "s"]).assert().code(3).stderr(contains("has no link u - s"));
+    link(&["remove", &name, "t", "u"]).assert().success();
+    assert_eq!(json(&mut link(&["show", "--json"]))["links"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_controller_discovers_a_link_that_is_added_and_forgets_one_that_is_removed() {
+    if !is_root("a_controller_discovers_a_link_that_is_added_and_forgets_one_that_is_removed") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("near.yaml");
+    std::fs::write(&scenario, SCENARIO.replace(", delay: 20ms, reverse: {loss: 1%}", "")).unwrap();
+    let name = format!("d{}", std::process::id());
+    let _lab = Lab { folder: &folder, name: &name };
+    braid(&folder).args(["lab", "deploy", "--name", &name]).arg(&scenario).assert().success();
+    let inspected = json(braid(&folder).args(["lab", "inspect", &name, "--json"]));
+    let page = format!("http://{}", inspected["controller"]["http"].as_str().unwrap());
+    let known = || {
+        let program = assert_cmd::cargo::cargo_bin!("braid");
+        let links = [program.to_str().unwrap(), "links", "--controller", &page, "--json"];
+        let document = json(braid(&folder).args(["lab", "exec", &name, "--"]).args(links));
+        let links = document["links"].as_array().cloned().unwrap_or_default();
+        links.iter().map(|link| link["src_name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    let until = |wanted: &[&str]| {
+        let is_so = || {
+            (known() == wanted) || {
+                std::thread::sleep(Duration::from_millis(200));
+                false
+            }
+        };
+        assert!((0..100).any(|_| is_so()), "{:?} are not {wanted:?}", known());
+    };
+    until(&["s:t", "t:s", "t:u", "u:t"]);
+    braid(&folder).args(["lab", "link", "add", "s", "u", "--rate", "10Mbit"]).assert().success();
+    until(&["s:t", "s:u", "t:s", "t:u", "u:t", "u:s"]);
+    braid(&folder).args(["lab", "link", "remove", "s", "t"]).assert().success();
+    until(&["s:u", "t:u", "u:t", "u:s"]);
 }
 
 #[test]

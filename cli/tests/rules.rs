@@ -2,7 +2,7 @@
 
 mod support;
 
-use braid_api::{Rule, RuleKind};
+use braid_api::{Rule, RuleGroup, RuleGroupKind, RuleKind};
 use braid_types::DatapathId;
 use serde_json::json;
 use support::controller::answer_with;
@@ -16,6 +16,7 @@ fn rule(table: u8, name: Option<&str>, purpose: &str, kind: RuleKind) -> Rule {
         priority: 50,
         matching: "tcp,ip_dst=10.0.0.2".to_owned(),
         actions: "output:3".to_owned(),
+        group: None,
         packets: Some(1_200),
         bytes: Some(1_500_000),
         age_seconds: 90,
@@ -34,7 +35,13 @@ fn rule(table: u8, name: Option<&str>, purpose: &str, kind: RuleKind) -> Rule {
 #[test]
 fn rules_of_a_switch_are_shown_with_their_purpose_and_filtered() {
     let foreign = Rule { packets: None, bytes: None, ..rule(9, None, "foreign", RuleKind::Foreign) };
-    let rules = [rule(1, Some("stream"), "stream 7 of transfer 2 (forward)", RuleKind::Stream), foreign];
+    let purpose = "protected port: 3, or its bypass".to_owned();
+    let stream = Rule {
+        actions: "group:196608".to_owned(),
+        group: Some(RuleGroup { number: 196_608, kind: RuleGroupKind::ProtectedPort, purpose }),
+        ..rule(1, Some("stream"), "stream 7 of transfer 2 (forward)", RuleKind::Stream)
+    };
+    let rules = [stream, foreign];
     let body = json!({
         "schema": "braid/v1", "now": 0, "dpid": DatapathId(1), "name": null, "rules": rules, "truncated": true,
     });
@@ -46,12 +53,17 @@ fn rules_of_a_switch_are_shown_with_their_purpose_and_filtered() {
     assert_eq!(
         text(&output.stdout),
         "\
-TABLE     PRIORITY  PACKETS  BYTES   AGE         PURPOSE                           MATCH                ACTIONS
-1 stream  50        1200     1.5 MB  1 min 30 s  stream 7 of transfer 2 (forward)  tcp,ip_dst=10.0.0.2  output:3
-9         50        -        -       1 min 30 s  foreign                           tcp,ip_dst=10.0.0.2  output:3
+TABLE     PRIORITY  PACKETS  BYTES   AGE         PURPOSE                           MATCH                ACTIONS       GROUP
+1 stream  50        1200     1.5 MB  1 min 30 s  stream 7 of transfer 2 (forward)  tcp,ip_dst=10.0.0.2  group:196608  protected port: 3, or its bypass
+9         50        -        -       1 min 30 s  foreign                           tcp,ip_dst=10.0.0.2  output:3      -
 "
     );
     assert!(text(&output.stderr).contains("more rules than these 2"), "{output:?}");
+    let output = shown(&["--filter", "group.kind=protected_port"]);
+    assert!(
+        text(&output.stdout).lines().count() == 2 && text(&output.stdout).contains("stream 7"),
+        "{output:?}"
+    );
     let output = shown(&["--filter", "kind=foreign"]);
     assert_eq!(text(&output.stdout).lines().count(), 2, "{output:?}");
     let listed = &lines(&shown(&["--json", "--filter", "kind=stream", "--table", "1"]))[0];

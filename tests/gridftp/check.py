@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Real GridFTP over many paths: `check.py BRAID TOOLS`, with the braid command and the folder of assign_mpath and libmpath.so.
 
-Copies files over topology A of Huang et al. (2017) with an assignment, without one, from the server, without a controller, and
-with one that dies, and ends with 1 if a file differs or connections are not where they should be.
+Copies files over topology A of Huang et al. (2017) with an assignment, without one, from the server, with certificates, without
+a controller, and with one that dies, and ends with 1 if a file differs or connections are not where they should be. Copies with
+an assignment are the commands of docs/gridftp.md.
 """
 
+import functools
 import json
+import re
 import subprocess
 import sys
 import threading
 import time
 
-from testbed import HTTP, Testbed, same, wait_until
+from testbed import HTTP, TOP, Testbed, same, wait_until
 
 MEGABYTE = 1_000_000
 failures = []
@@ -44,14 +47,31 @@ def copy_watched(bed, *arguments, **options):
     return result, seen
 
 
+@functools.cache
+def documented(scheme):
+    """How many streams docs/gridftp.md copies with, and the URL to which, where it uses this scheme."""
+    page = (TOP / "docs/gridftp.md").read_text()
+    command = rf"^\S*\$ MPATH_ASSIGNMENT_ID=\w+ globus-url-copy -p (\d+) file:///data/big ({scheme}://hostb\S*)/data/big$"
+    found = re.findall(command, page, re.MULTILINE)
+    expect(f"docs/gridftp.md has one copy by {scheme}://", len(found) == 1, found)
+    return int(found[0][0]), found[0][1]
+
+
+def copy_as_documented(bed, scheme, source, target, identity, **options):
+    """What the copy said, its seconds, and the paths of its connections."""
+    streams, url = documented(scheme)
+    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity, **options)
+    (seconds, errors), seen = copy_watched(bed, f"file://{source}", f"{url}{target}", streams, environment)
+    return errors, seconds, [path for kind, path in seen.values() if kind == "parallel"]
+
+
 def check_upload(bed, source):
     identity, count = bed.assign(4, 4)
     expect("four paths are set aside", count == 4, count)
     expect("a fifth one is not there", bed.assign(5)[1] == 4)
     target = bed.folder / "uploaded"
-    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity)
-    (seconds, errors), seen = copy_watched(bed, f"file://{source}", bed.url(target), 4, environment)
-    paths = {path for kind, path in seen.values() if kind == "parallel"}
+    errors, seconds, seen = copy_as_documented(bed, "ftp", source, target, identity)
+    paths = set(seen)
     expect("the copy is identical", same(source, target))
     expect("four connections are on four paths", len(seen) == 4 and len(paths) == 4, f"{seconds:.1f} s")
     expect("the hook has nothing to complain about", "mpath" not in errors, errors)
@@ -66,6 +86,27 @@ def check_download(bed, source):
     paths = {path for kind, path in seen.values() if kind == "parallel"}
     expect("what the server sends is identical", same(source, target))
     expect("the server's connections are on four paths", len(paths) == 4, f"{seconds:.1f} s, {seen}")
+
+
+def check_gsiftp(bed, source):
+    """Certificates as docs/gridftp.md makes them; without any the server refuses."""
+    target, folder = bed.folder / "trusted", bed.folder / "gsi"
+    url = documented("gsiftp")[1]
+    refused = bed.inside("hosta", "globus-url-copy", f"file://{source}", f"{url}{target}", check=False)
+    reason = next((line for line in refused.stderr.splitlines() if line.startswith("530 ")), refused.stderr)
+    expect("gsiftp:// without certificates is refused", refused.returncode != 0 and "credential failure" in reason, reason)
+    subprocess.run([TOP / "integrations/gridftp/certificates", folder, "hostb", "nobody"], check=True)
+    bed.stop_server()
+    bed.start_server(users=(), **variables(folder / "server"))
+    identity, _ = bed.assign(4, 4)
+    errors, seconds, paths = copy_as_documented(bed, "gsiftp", source, target, identity, **variables(folder / "client"))
+    expect("with certificates the copy is identical", same(source, target) and "mpath" not in errors, errors)
+    expect("its four connections are on four paths", len(paths) == 4 and len(set(paths)) == 4, f"{seconds:.1f} s, {paths}")
+
+
+def variables(file):
+    """What a file sets for a shell."""
+    return dict(word.split("=", 1) for word in file.read_text().split() if "=" in word)
 
 
 def check_xml_rpc(bed):
@@ -199,6 +240,9 @@ def main():
         check_refusals(bed)
         check_warning(bed)
         check_run(bed)
+        check_gsiftp(bed, source)
+        bed.stop_server()
+        bed.start_server()
         check_controller_that_dies(bed, source)
         check_without_controller(bed)
         check_silent_controller(bed)

@@ -15,6 +15,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 HTTP = 8653
 SERVER_PORT = 2811
+ANONYMOUS = ("-aa", "-anonymous-user", "nobody")
 SWITCHES = [f"sw{number}" for number in range(1, 7)]
 ADDRESS = {"hosta": "10.0.0.1", "hostb": "10.0.0.2"}
 
@@ -121,15 +122,20 @@ class Testbed:
         wait_until("delays are measured", lambda: all(link["delay_us"] for link in self.api("links")))
         time.sleep(3)
 
-    def start_server(self, address=ADDRESS["hostb"], port=SERVER_PORT, **environment):
-        """A GridFTP server for anonymous users, unmodified; data comes to the same address."""
+    def start_server(self, address=ADDRESS["hostb"], port=SERVER_PORT, users=ANONYMOUS, **environment):
+        """A GridFTP server, unmodified, for anonymous users or others; data comes to the same address."""
         environment = {**os.environ, **environment}
-        arguments = ["-p", str(port), "-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]
-        arguments += ["-data-interface", address]
-        self.start("hostb", "globus-gridftp-server", *arguments, env=environment, stderr=subprocess.DEVNULL)
+        arguments = ["-p", str(port), *users, "-home-dir", "/", "-no-chdir", "-data-interface", address]
+        command = ["globus-gridftp-server", *arguments]
+        self.server = self.start("hostb", *command, env=environment, stderr=subprocess.DEVNULL)
         listens = lambda: self.inside(
             "hosta", "bash", "-c", f": < /dev/tcp/{address}/{port}", check=False).returncode == 0
         wait_until("the GridFTP server listens", listens)
+
+    def stop_server(self):
+        """Ends the server that was started last, with its port."""
+        self.server.terminate()
+        self.server.wait()
 
     def assign(self, paths, streams=None):
         """As in the paper: asks for paths with assign_mpath; the assignment's id and the number of paths."""

@@ -59,6 +59,8 @@ pub struct Rule {
     pub matching: String,
     /// What is done with them, as `ovs-ofctl` reads it.
     pub actions: String,
+    /// The group that they are sent to, if there is one and this version of Braid has written the rule.
+    pub group: Option<RuleGroup>,
     /// Packets so far; null if the switch does not count them.
     pub packets: Option<u64>,
     /// Their bytes; null if the switch does not count them.
@@ -111,4 +113,31 @@ pub enum RuleKind {
     Unknown,
     /// Somebody else has installed it.
     Foreign,
+}
+
+/// A group that a rule sends packets to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RuleGroup {
+    /// Its number, as in `actions`.
+    pub number: u32,
+    /// What kind of group it is.
+    pub kind: RuleGroupKind,
+    /// What it is for, in words.
+    pub purpose: String,
+}
+
+/// What a group is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleGroupKind {
+    /// Copies to every port of the broadcast tree.
+    Flood,
+    /// Each flow to one of several equal-cost paths.
+    Ecmp,
+    /// Each packet to one of several paths.
+    Spray,
+    /// Resequencing of what arrives over several paths.
+    Resequence,
+    /// A port, or its bypass while it is down.
+    ProtectedPort,
 }

@@ -17,13 +17,13 @@ pub struct TestbedLinks {
     pub links: Vec<TestbedLink>,
 }
 
-/// The response with a changed link.
+/// The response with a link that was changed, added or removed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestbedChanged {
     /// `braid/v1`
     #[schema(value_type = String)]
     pub schema: Schema,
-    /// The link as it is now.
+    /// The link as it is now, or was before its removal.
     pub link: TestbedLink,
 }
 
@@ -73,7 +73,24 @@ pub struct LinkChange {
     pub loss: Option<f64>,
 }
 
-/// The link that is changed.
+/// A link that is added between two switches.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTestbedLink {
+    /// The rate in bits per second, of both directions.
+    #[schema(minimum = 8_000, maximum = 1_000_000_000_000_u64)]
+    pub rate_bps: u64,
+    /// The delay in microseconds; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 10_000_000)]
+    pub delay_us: Option<u64>,
+    /// The share of lost frames; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub loss: Option<f64>,
+}
+
+/// The link that is changed, added or removed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TestbedEnds {

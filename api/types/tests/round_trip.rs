@@ -127,7 +127,8 @@ fn requests_and_answers_read_back_as_they_were_written() {
     round_trip::<Rules>(&json!({
         "schema": "braid/v1", "now": 7, "dpid": "0000000000000001", "name": "west", "truncated": false,
         "rules": [{
-            "table": 1, "table_name": "stream", "priority": 50, "match": "tcp,in_port=1", "actions": "output:2",
+            "table": 1, "table_name": "stream", "priority": 50, "match": "tcp,in_port=1", "actions": "group:131072",
+            "group": { "number": 131_072, "kind": "protected_port", "purpose": "protected port: 2, or its bypass" },
             "packets": 3, "bytes": null, "age_seconds": 4, "cookie": "0x0000000000000005", "kind": "stream",
             "purpose": "stream 5 of transfer 6 (forward)", "stream": 5, "transfer": 6, "reverse": false, "label": null,
             "path": ["0000000000000001"], "path_names": ["west"],
@@ -149,6 +150,7 @@ fn requests_and_answers_read_back_as_they_were_written() {
         "default": { "kind": "auto", "paths": "ksp", "k": 4, "placement": "random", "subflows": 2 },
     }}));
     round_trip::<LinkChange>(&json!({ "up": false, "rate_bps": 8_000, "delay_us": 5, "loss": 0.5 }));
+    round_trip::<NewTestbedLink>(&json!({ "rate_bps": 8_000, "loss": 0.5 }));
     let end = json!({ "name": "s1", "at": port(1, 1), "rate_bps": null, "delay_us": 1.5, "loss": 0.0 });
     round_trip::<TestbedChanged>(
         &json!({ "schema": "braid/v1", "link": { "up": true, "ends": [end, end] } }),

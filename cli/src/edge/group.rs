@@ -152,7 +152,7 @@ fn show(args: &Show) -> anyhow::Result<()> {
     let target = &args.target;
     let report =
         GroupClient::connect(target.edge).and_then(|mut client| client.report(GroupId(target.group)));
-    let report = report.map_err(|problem| refused(target, &problem))?.ok_or_else(|| unknown(target))?;
+    let report = report.map_err(|problem| refused(target, &problem))?.ok_or_else(|| plain(target))?;
     if args.json {
         return output::json(&serde_json::json!({ "schema": "braid/v1", "group": report }));
     }
@@ -259,6 +259,15 @@ fn refused(target: &Target, problem: &ClientError) -> anyhow::Error {
 fn unknown(target: &Target) -> anyhow::Error {
     let group = target.group;
     let text = format!("the edge has no such group {group}: add it with ovs-ofctl add-group");
+    error(Code::NotFound, text)
+}
+
+/// The edge may have a group of this number; only those that spray or resequence have more to show.
+fn plain(target: &Target) -> anyhow::Error {
+    let (group, edge) = (target.group, target.edge);
+    let text = format!(
+        "no group {group} of the edge sprays or resequences: `ovs-ofctl -O OpenFlow13 dump-groups tcp:{edge}` lists all groups"
+    );
     error(Code::NotFound, text)
 }
 

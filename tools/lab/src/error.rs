@@ -35,6 +35,19 @@ pub enum LabError {
         /// The existing names.
         hosts: Vec<String>,
     },
+    /// A lab has no such switch that links can be added to or removed from.
+    #[error(
+        "lab {lab} has no switch {switch:?} whose links can be added or removed; those of Open vSwitch are {}",
+        .switches.join(", ")
+    )]
+    NoSwitch {
+        /// The lab.
+        lab: LabName,
+        /// The requested name.
+        switch: String,
+        /// The existing names.
+        switches: Vec<String>,
+    },
     /// A lab has no such link.
     #[error("lab {lab} has no link {link}; it has {}", .links.join(", "))]
     NoLink {
@@ -193,7 +206,7 @@ impl LabError {
         match self {
             Self::Scenario(_) | Self::Name(_) | Self::NoTraffic(_) => 2,
             Self::ManyLinks { .. } | Self::FixedLink { .. } | Self::Parameters(_) | Self::Refused(_) => 2,
-            Self::NoLab(_) | Self::NoHost { .. } | Self::NoLink { .. } => 3,
+            Self::NoLab(_) | Self::NoHost { .. } | Self::NoSwitch { .. } | Self::NoLink { .. } => 3,
             Self::Missing { .. } => 4,
             _ => 1,
         }

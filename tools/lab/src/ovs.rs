@@ -5,13 +5,14 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use braid_types::PortNo;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::certificates::{Certificates, Credentials};
 use crate::error::LabError;
 use crate::folder::Folder;
-use crate::plan::{Commands, Plan};
+use crate::plan::{Commands, LinkPlan, Plan};
 use crate::system::{Buffers, Marker, Namespace, Tool, enlarge_packet_sockets};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
@@ -52,15 +53,33 @@ impl<'a> OpenVSwitch<'a> {
     /// Makes every bridge in one transaction, and checks the port numbers.
     pub(crate) fn make_bridges(&self, plan: &Plan) -> Result<(), LabError> {
         self.vsctl(Commands(plan).bridges())?;
+        self.check_ports(
+            plan.bridges().flat_map(|switch| &switch.ports).map(|it| (it.device.as_str(), it.number)),
+        )
+    }
+
+    /// Makes both ends of a link ports, in one transaction, and checks their numbers.
+    pub(crate) fn add_ports(&self, link: &LinkPlan) -> Result<(), LabError> {
+        self.vsctl(Commands::ports(link))?;
+        self.check_ports(link.ends.iter().filter_map(|end| Some((end.device.as_str(), end.port?.1))))
+    }
+
+    /// Takes both ends of a link out of their bridges.
+    pub(crate) fn remove_ports(&self, link: &LinkPlan) -> Result<(), LabError> {
+        let words =
+            link.ends.iter().flat_map(|end| ["--", "--if-exists", "del-port", &end.name, &end.device]);
+        self.vsctl(words).map(drop)
+    }
+
+    fn check_ports<'p>(&self, wanted: impl Iterator<Item = (&'p str, PortNo)>) -> Result<(), LabError> {
         let listing = self.vsctl(["--format=json", "--columns=name,ofport,error", "list", "interface"])?;
         let found = ports(&listing).ok_or_else(|| {
             LabError::io("reading the ports of the switches", std::io::Error::other(listing.clone()))
         })?;
-        let wanted = plan.bridges().flat_map(|switch| &switch.ports);
-        for port in wanted {
-            let state = found.get(&port.device).map_or("it is not there", String::as_str);
-            if state != port.number.to_string() {
-                let what = format!("port {} of the switches, device {}", port.number, port.device);
+        for (device, number) in wanted {
+            let state = found.get(device).map_or("it is not there", String::as_str);
+            if state != number.to_string() {
+                let what = format!("port {number} of the switches, device {device}");
                 return Err(LabError::io(what, std::io::Error::other(state.to_owned())));
             }
         }

@@ -39,7 +39,7 @@ impl Labs {
 }
 
 // A forked child of a killed process may hold the lock until it calls exec.
-fn patient_lock(folder: &Folder) -> Result<Lock, LabError> {
+pub(crate) fn patient_lock(folder: &Folder) -> Result<Lock, LabError> {
     let try_lock = || match folder.lock() {
         Err(LabError::Busy(_)) => Ok(None),
         other => other.map(Some),

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use braid_lab::{
-    Interrupt, LabError, LabName, LabState, Labs, LinkBackend, LinkEdit, LinkInspection, LinkProcess,
-    Scenario, WhichLink,
+    Control, Interrupt, LabError, LabName, LabState, Labs, LinkBackend, LinkEdit, LinkInspection,
+    LinkProcess, Scenario, WhichLink,
 };
 use braid_link_model::Change;
 use nix::sys::signal::{Signal, kill};
@@ -195,6 +195,95 @@ fn a_link_that_is_cut_has_no_carrier_at_either_end_until_it_is_restored() {
     // The host kept its addresses, and frames pass again.
     assert_eq!(transfer(&a, &b, "10.9.0.2:7000", b"back again"), b"back again");
     assert_eq!(transfer(&b, &a, "[2001:db8::1]:7000", b"back again"), b"back again");
+    bench.labs.destroy(&name).unwrap();
+}
+
+/// Two switches with a host each and one link, all made by the kernel.
+fn near() -> Scenario {
+    let text = "{scenario: near, topology: {hosts: [\
+        {name: a, interfaces: [{name: eth0, addresses: [10.9.0.1/24]}]}, \
+        {name: b, interfaces: [{name: eth0, addresses: [10.9.0.2/24]}]}], switches: [s, t, u], links: [\
+        {between: [a.eth0, s], rate: 1Gbit}, {between: [b.eth0, t], rate: 1Gbit}, {between: [s, t], rate: 9Mbit}]}}";
+    Scenario::parse(text, "near.yaml").unwrap()
+}
+
+fn with_rate(rate: &str) -> Change {
+    Change { rate: Some(rate.parse().unwrap()), ..Change::default() }
+}
+
+/// As [`learning`], with a third switch.
+fn all_learning() -> Control {
+    let normal = vec!["actions=NORMAL".to_owned()];
+    Control::Rules(["s", "t", "u"].map(|switch| (switch.to_owned(), normal.clone())).into())
+}
+
+#[test]
+fn a_link_that_is_added_carries_traffic_at_its_rate_and_is_removed_again() {
+    let Some(bench) = linked() else { return };
+    let name = fresh_name();
+    bench.labs.deploy(&near(), &name, &all_learning(), &Interrupt::default()).unwrap().keep();
+    let before = bench.labs.links(&name).unwrap();
+    // By way of `u` only the new links are left, and no loop.
+    let cut = LinkEdit { up: Some(false), ..LinkEdit::default() };
+    bench.labs.change_link(&name, &which("s", "t"), &cut).unwrap();
+    for between in [["s", "u"], ["u", "t"]] {
+        let added = bench.labs.add_link(&name, between, &with_rate("50Mbit")).unwrap();
+        assert_eq!((added.backend, added.up), (LinkBackend::Tbf, true));
+        assert_eq!(added.ends.each_ref().map(|end| end.name.as_str()), between);
+    }
+    let devices = ["s-u", "u-s", "u-t", "t-u"];
+    let shaped = |device: &str| {
+        let show = || Command::new("tc").args(["qdisc", "show", "dev", device]).output().unwrap();
+        String::from_utf8(in_namespace(&name.fabric_namespace(), show).stdout).unwrap()
+    };
+    assert!(devices.iter().all(|device| shaped(device).contains(" rate 50Mbit ")), "{}", shaped("s-u"));
+
+    let (a, b) = (name.host_namespace("a"), name.host_namespace("b"));
+    assert_eq!(transfer(&a, &b, "10.9.0.2:7000", b"by the new links"), b"by the new links");
+    assert_eq!(bench.labs.inspect(&name).unwrap().state, LabState::Up);
+
+    bench.labs.remove_link(&name, &which("t", "u")).unwrap();
+    bench.labs.remove_link(&name, &which("s", "u")).unwrap();
+    assert!(devices.iter().all(|device| shaped(device).is_empty()));
+    let restored = LinkEdit { up: Some(true), ..LinkEdit::default() };
+    bench.labs.change_link(&name, &which("s", "t"), &restored).unwrap();
+    assert_eq!(bench.labs.links(&name).unwrap(), before);
+    assert_eq!(transfer(&a, &b, "10.9.0.2:7000", b"by the old link"), b"by the old link");
+    bench.labs.destroy(&name).unwrap();
+    assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
+}
+
+#[test]
+fn links_that_cannot_be_added_or_removed_are_refused_and_change_nothing() {
+    let Some(bench) = linked() else { return };
+    let name = fresh_name();
+    let lab = bench.labs.deploy(&far(), &name, &learning(), &Interrupt::default()).unwrap();
+    let add = |between, properties| bench.labs.add_link(&name, between, &properties).unwrap_err();
+    let busy = add(["s", "t"], with_rate("1Mbit"));
+    assert!(matches!(busy, LabError::Busy(_)), "{busy}");
+    lab.keep();
+    let before = bench.labs.links(&name).unwrap();
+
+    let host = add(["a", "t"], with_rate("1Mbit"));
+    assert!(host.to_string().ends_with(
+        "has no switch \"a\" whose links can be added or removed; those of Open vSwitch are s, t"
+    ));
+    assert_eq!(host.exit_code(), 3);
+    let late = Change { delay: Some("2ms".parse().unwrap()), ..with_rate("1Mbit") };
+    for properties in [late, Change::default(), with_rate("0bit")] {
+        assert_eq!(add(["s", "t"], properties).exit_code(), 2);
+    }
+    assert_eq!(add(["s", "s"], with_rate("1Mbit")).exit_code(), 2);
+
+    let remove = |from, to| bench.labs.remove_link(&name, &which(from, to)).unwrap_err();
+    assert!(matches!(remove("a", "s"), LabError::NoSwitch { .. }));
+    assert!(matches!(remove("a", "t"), LabError::NoLink { .. }));
+    let emulated = remove("s", "t");
+    assert!(matches!(emulated, LabError::Refused(_)) && emulated.exit_code() == 2, "{emulated}");
+    let ends = |links: Vec<LinkInspection>| {
+        links.into_iter().map(|link| link.ends.map(|end| end.device)).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(bench.labs.links(&name).unwrap()), ends(before));
     bench.labs.destroy(&name).unwrap();
 }
 

@@ -405,8 +405,10 @@ export interface paths {
         get: operations["testbed_links"];
         /** Cuts, restores or changes a link of the testbed, in both directions. */
         put: operations["change_link"];
-        post?: never;
-        delete?: never;
+        /** Adds a link between two switches of the testbed while traffic runs; both get a new port. */
+        post: operations["add_link"];
+        /** Removes a link between two switches of the testbed, with both ports. */
+        delete: operations["remove_link"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1347,6 +1349,24 @@ export interface components {
             /** @description The standby; any one that follows if it is missing. */
             to?: string | null;
         };
+        /** @description A link that is added between two switches. */
+        NewTestbedLink: {
+            /**
+             * Format: int64
+             * @description The delay in microseconds; 0 by default.
+             */
+            delay_us?: number | null;
+            /**
+             * Format: double
+             * @description The share of lost frames; 0 by default.
+             */
+            loss?: number | null;
+            /**
+             * Format: int64
+             * @description The rate in bits per second, of both directions.
+             */
+            rate_bps: number;
+        };
         /**
          * @description Why there is no path.
          * @enum {string}
@@ -1945,6 +1965,7 @@ export interface components {
             bytes?: number | null;
             /** @description Its cookie. */
             cookie: string;
+            group?: components["schemas"]["RuleGroup"] | null;
             /** @description What kind of rule it is. */
             kind: components["schemas"]["RuleKind"];
             /**
@@ -1990,6 +2011,23 @@ export interface components {
              */
             transfer?: number | null;
         };
+        /** @description A group that a rule sends packets to. */
+        RuleGroup: {
+            /** @description What kind of group it is. */
+            kind: components["schemas"]["RuleGroupKind"];
+            /**
+             * Format: int32
+             * @description Its number, as in `actions`.
+             */
+            number: number;
+            /** @description What it is for, in words. */
+            purpose: string;
+        };
+        /**
+         * @description What a group is for.
+         * @enum {string}
+         */
+        RuleGroupKind: "flood" | "ecmp" | "spray" | "resequence" | "protected_port";
         /**
          * @description What a rule is for.
          * @enum {string}
@@ -2271,9 +2309,9 @@ export interface components {
              */
             term: number;
         };
-        /** @description The response with a changed link. */
+        /** @description The response with a link that was changed, added or removed. */
         TestbedChanged: {
-            /** @description The link as it is now. */
+            /** @description The link as it is now, or was before its removal. */
             link: components["schemas"]["TestbedLink"];
             /** @description `braid/v1` */
             schema: string;
@@ -3421,6 +3459,76 @@ export interface operations {
                 "application/json": components["schemas"]["LinkChange"];
             };
         };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestbedChanged"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    add_link: {
+        parameters: {
+            query: {
+                /** @description One end: a switch, with or without a colon and the number of its port, or a host, with or without its interface */
+                from: string;
+                /** @description The other end */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTestbedLink"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestbedChanged"];
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    remove_link: {
+        parameters: {
+            query: {
+                /** @description One end: a switch, with or without a colon and the number of its port, or a host, with or without its interface */
+                from: string;
+                /** @description The other end */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {

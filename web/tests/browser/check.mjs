@@ -7,6 +7,7 @@ import { hostile } from "./hostile.mjs";
 import { launch } from "./launch.mjs";
 import { parallel } from "./parallel.mjs";
 import { maps } from "./map.mjs";
+import { rulesOf } from "./rules.mjs";
 import { views } from "./views.mjs";
 import { joinSwitches, on, PAGE, startController, stop, stopAll } from "./lab.mjs";
 
@@ -96,6 +97,8 @@ async function main() {
     await screenshot(page, "page-light.png");
     return colours.join(" ");
   });
+
+  await step("the rules of a switch are read, with what each of them and its group is for", () => rulesOf(browser, "ams1"));
 
   const link = page.locator('#testbed tr[data-link="ams1 – gva1"]');
   await step("a link is cut from the page: it is dashed, told, and the transfer leaves it", async () => {

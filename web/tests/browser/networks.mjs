@@ -56,6 +56,28 @@ export function office(cut = false) {
   return { snapshot, deltas: growing(snapshot), answers: answersOf(snapshot, paths, cut) };
 }
 
+/** Rules of a switch, as the controller tells them of ams1 and of a switch that does not answer. */
+export function ruled() {
+  const { answers, ...rest } = office();
+  const rule = (table, table_name, priority, match, actions, purpose, more = {}) => ({
+    table, table_name, priority, match, actions, group: null, packets: 1200, bytes: 1.5e6, age_seconds: 90, cookie: "0xb700000000000000", kind: "admission", purpose,
+    stream: null, transfer: null, reverse: null, label: null, path: [], path_names: [], ...more,
+  });
+  const group = (number, kind, purpose) => ({ number, kind, purpose });
+  const flood = group(1, "flood", "flood group: all ports of the broadcast tree");
+  const port = group(2 << 16, "protected_port", "protected port: 2 (gva1), or its bypass");
+  const rules = [
+    rule(0, "admit", 100, "eth_type=0x88cc", "output:CONTROLLER", "discovery frames, to the controller"),
+    rule(0, "admit", 10, "in_port=1", "goto_table:1", "packets of hosts at port 1"),
+    rule(1, "stream", 50, "tcp,ip_src=10.0.1.1,ip_dst=10.0.1.2,tcp_src=40011,tcp_dst=5201", "set_field:02:b7:00:00:00:09->eth_dst,group:131072", "stream 11 of transfer 1 (forward), path ams1 > gva1", { group: port, kind: "stream", stream: 11, transfer: 1, reverse: false, label: 9 }),
+    rule(2, "route", 60, "eth_dst=01:00:00:00:00:00/01:00:00:00:00:00", "group:1", "broadcast tree, from hosts", { group: flood, kind: "broadcast" }),
+    rule(9, null, 7, "any", "drop", "foreign", { kind: "foreign", packets: null, bytes: null }),
+  ];
+  const read = { schema: "braid/v1", now: NOW, dpid: hex(1), name: "ams1", rules, truncated: true };
+  const silent = { status: 504, title: "Gateway Timeout", code: "timeout", detail: "switch ams2 has not told its rules within 3 s" };
+  return { ...rest, answers: { ...answers, [`/api/v1/switches/${hex(1)}/rules`]: read, [`/api/v1/switches/${hex(2)}/rules`]: silent } };
+}
+
 /** Amsterdam and Geneva with a link that loses frames: it is up, and one of two transfers still takes it. Another one has lost frames and recovered. */
 export function lossy() {
   const { snapshot, answers } = office();

@@ -11,7 +11,8 @@ import { compared } from "./frames.mjs";
 import { geometry, SCHEMES, WIDTHS } from "./geometry.mjs";
 import { compressed } from "./large.mjs";
 import { launch } from "./launch.mjs";
-import { fatTree, lossy, nothing, office, reserved, spraying, standby } from "./networks.mjs";
+import { fatTree, lossy, nothing, office, reserved, ruled, spraying, standby } from "./networks.mjs";
+import { readRules } from "./rules.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const DESKTOP = { width: 1280, height: 900 };
@@ -124,6 +125,20 @@ export async function views(browser, folder) {
     await page.keyboard.press("Escape");
     assert.match(page.url(), /#tab=switches$/);
     await page.locator("#switches tbody tr").first().click();
+  });
+  await view("rules", ruled(), "#tab=switches&switch=0000000000000001", async (page) => {
+    const tables = await readRules(page);
+    assert.deepEqual(tables.map((it) => it.line), ["Table 0 (admit): 2 rules", "Table 1 (stream): 1 rule", "Table 2 (route): 1 rule", "Table 9: 1 rule"]);
+    const [, [stream], [broadcast], [foreign]] = tables.map((it) => it.rules);
+    assert.match(stream, /^stream 11 of transfer 1 \(forward\), path ams1 > gva1\n1200 packets, 1\.50 MB, for 1 min 30 s, priority 50\n.*group:131072\nGroup 131072: protected port: 2 \(gva1\), or its bypass$/);
+    assert.match(broadcast, /Group 1: flood group/);
+    assert.match(foreign, /^foreign\nnot counted/);
+    assert.match(await text(page, "#rules"), /It has more rules than these 5\.$/);
+  });
+  await view("rules-silent", ruled(), "#tab=switches&switch=0000000000000002", async (page) => {
+    await page.getByRole("button", { name: "Read its rules" }).click();
+    assert.equal(await page.locator(".inspector [role=alert]").innerText(), "switch ams2 has not told its rules within 3 s");
+    assert.equal(await page.locator("#rules").count(), 0);
   });
   await view("link", office(), "#tab=links&link=0000000000000001%3A2+0000000000000003%3A2", async (page) => {
     await page.locator(".inspector canvas").first().waitFor();

@@ -1,4 +1,4 @@
-//! `braid lab link`: links of a running lab shown and changed, and the process that emulates them.
+//! `braid lab link`: links of a running lab shown, changed, added and removed, and the process that emulates them.
 
 use std::io::stdin;
 
@@ -20,6 +20,13 @@ pub(crate) enum Command {
     /// Examples: braid lab link set east-asia SHA TOK --delay 40ms --loss 0.5%;
     /// braid lab link set SHA TOK --down. Frames in flight are not lost by a change.
     Set(Set),
+    /// Add a link between two switches of Open vSwitch; both get a new port
+    ///
+    /// Example: braid lab link add ams2 gva1 --rate 50Mbit. The kernel makes it: with a rate and a queue, and more only if it
+    /// has netem. The controller discovers it like any other, and knows its rate after `braid links measure`.
+    Add(Add),
+    /// Remove a link between two switches of Open vSwitch, with both ports
+    Remove(Remove),
     /// Show the links of a lab with their properties and frame counters
     Show(Show),
     /// Emulate links in user space as described on standard input (internal)
@@ -46,6 +53,31 @@ pub(crate) struct Set {
     /// Restore the link
     #[arg(long)]
     up: bool,
+    /// The number of the link, from 1, if there are several between the two ends
+    #[arg(long, value_name = "NUMBER")]
+    nth: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Add {
+    /// The two switches; LAB is optional if there is only one lab
+    #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true, add = complete::ends_of_links())]
+    names: Vec<String>,
+    #[command(flatten)]
+    parameters: Parameters,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Remove {
+    /// The two ends of the link, each SWITCH or SWITCH:PORT; LAB is optional if there is only one lab
+    #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true, add = complete::ends_of_links())]
+    names: Vec<String>,
     /// The number of the link, from 1, if there are several between the two ends
     #[arg(long, value_name = "NUMBER")]
     nth: Option<usize>,
@@ -95,6 +127,8 @@ pub(crate) struct Show {
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Set(set) => self::set(&set),
+        Command::Add(add) => self::add(&add),
+        Command::Remove(remove) => self::remove(&remove),
         Command::Show(show) => self::show(show),
         Command::Serve => braid_link::serve(stdin().lock()).context("links in user space"),
     }
@@ -102,11 +136,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
 
 fn set(set: &Set) -> anyhow::Result<()> {
     let labs = Labs::system();
-    let (lab, from, to) = match set.names.as_slice() {
-        [lab, from, to] => (exit(lab.parse().map_err(braid_lab::LabError::from))?, from, to),
-        [from, to] => (only_lab(&labs)?, from, to),
-        _ => return Err(error(Code::Usage, "name the two ends of the link")),
-    };
+    let (lab, from, to) = named(&labs, &set.names)?;
     let edit = set.edit();
     if edit == LinkEdit::default() {
         return Err(error(
@@ -114,9 +144,33 @@ fn set(set: &Set) -> anyhow::Result<()> {
             "nothing to change; `braid lab link show` shows the links as they are",
         ));
     }
-    let which = WhichLink { from: from.clone(), to: to.clone(), nth: set.nth };
+    let which = WhichLink { from: from.to_owned(), to: to.to_owned(), nth: set.nth };
     let link = exit(labs.change_link(&lab, &which, &edit))?;
     print(&lab, &[link], set.json, false)
+}
+
+fn add(add: &Add) -> anyhow::Result<()> {
+    let labs = Labs::system();
+    let (lab, from, to) = named(&labs, &add.names)?;
+    let link = exit(labs.add_link(&lab, [from, to], &add.parameters.change()))?;
+    print(&lab, &[link], add.json, false)
+}
+
+fn remove(remove: &Remove) -> anyhow::Result<()> {
+    let labs = Labs::system();
+    let (lab, from, to) = named(&labs, &remove.names)?;
+    let which = WhichLink { from: from.to_owned(), to: to.to_owned(), nth: remove.nth };
+    let link = exit(labs.remove_link(&lab, &which))?;
+    print(&lab, &[link], remove.json, false)
+}
+
+/// The lab and both ends of a link.
+fn named<'a>(labs: &Labs, names: &'a [String]) -> anyhow::Result<(LabName, &'a str, &'a str)> {
+    match names {
+        [lab, from, to] => Ok((exit(lab.parse().map_err(braid_lab::LabError::from))?, from, to)),
+        [from, to] => Ok((only_lab(labs)?, from, to)),
+        _ => Err(error(Code::Usage, "name the two ends of the link")),
+    }
 }
 
 impl Set {

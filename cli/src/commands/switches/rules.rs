@@ -31,11 +31,11 @@ fn text(rules: &Rules) -> String {
         let advice = "choose a table with --table";
         exit::say(&format!("the switch has more rules than these {}: {advice}", rules.rules.len()));
     }
-    let heading = ["TABLE", "PRIORITY", "PACKETS", "BYTES", "AGE", "PURPOSE", "MATCH", "ACTIONS"];
+    let heading = ["TABLE", "PRIORITY", "PACKETS", "BYTES", "AGE", "PURPOSE", "MATCH", "ACTIONS", "GROUP"];
     table(heading, rules.rules.iter().map(row))
 }
 
-fn row(rule: &Rule) -> [String; 8] {
+fn row(rule: &Rule) -> [String; 9] {
     [
         format::list([Some(rule.table.to_string()), rule.table_name.clone()].into_iter().flatten(), " "),
         rule.priority.to_string(),
@@ -45,6 +45,8 @@ fn row(rule: &Rule) -> [String; 8] {
         rule.purpose.clone(),
         rule.matching.clone(),
         rule.actions.clone(),
+        // Beside the actions, which stay as `ovs-ofctl` reads them.
+        format::list(rule.group.as_ref().map(|group| &group.purpose), ""),
     ]
 }
 

@@ -3,17 +3,11 @@
 use braid_openflow::{Action, Masked, OxmField};
 use braid_types::MacAddr;
 
-use super::group_ids::protection_group_id;
-use super::hop::{Exit, Hop};
+use super::hop::Hop;
 
 /// Output to a port, or to the group that protects it or spreads packets or flows.
 pub(super) fn leave(hop: Hop) -> Action<'static> {
-    match hop.exit {
-        Exit::Plain => Action::output(hop.port),
-        Exit::Protected { from } => Action::Group(protection_group_id(hop.port, from)),
-        Exit::Sprayed { group } => Action::Group(group.id()),
-        Exit::Balanced { group } => Action::Group(group.id()),
-    }
+    hop.group().map_or_else(|| Action::output(hop.port), Action::Group)
 }
 
 pub(super) fn set_eth_src(mac: MacAddr) -> Action<'static> {

@@ -1,9 +1,10 @@
 //! Hops: the next port of a path, and how packets leave by it.
 
+use braid_openflow::GroupId;
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
 
-use super::group_ids::{EcmpGroup, EdgeGroup};
+use super::group_ids::{EcmpGroup, EdgeGroup, protection_group_id};
 use crate::label::Label;
 
 /// A labelled path and the port that leads to its next switch.
@@ -94,6 +95,16 @@ impl Hop {
         match self.exit {
             Exit::Protected { from } => Some(Protection { port: self.port, from }),
             Exit::Plain | Exit::Sprayed { .. } | Exit::Balanced { .. } => None,
+        }
+    }
+
+    /// The group by which packets leave.
+    pub(super) fn group(&self) -> Option<GroupId> {
+        match self.exit {
+            Exit::Plain => None,
+            Exit::Protected { from } => Some(protection_group_id(self.port, from)),
+            Exit::Sprayed { group } => Some(group.id()),
+            Exit::Balanced { group } => Some(group.id()),
         }
     }
 

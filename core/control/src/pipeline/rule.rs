@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use braid_openflow::GroupId;
 use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
-use super::group_ids::EdgeGroup;
+use super::group_ids::{EdgeGroup, FLOOD_GROUP};
 use super::hop::{Hop, Protection};
 use super::punt_class::{NeighborTraffic, PuntClass};
 use super::table::Table;
@@ -296,6 +297,19 @@ impl Rule {
             Self::HeldSyn => 1,
             Self::FromHost { .. } => 10,
             Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
+        }
+    }
+
+    /// The group that it sends packets to.
+    pub fn group(&self) -> Option<GroupId> {
+        match *self {
+            Self::Broadcast | Self::FabricBroadcast => Some(FLOOD_GROUP),
+            Self::Resequence { group, .. } => Some(group.id()),
+            Self::Stream { hop, .. }
+            | Self::Route { hop, .. }
+            | Self::ArpRoute { hop, .. }
+            | Self::Transit(hop) => hop.group(),
+            _ => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The links of a testbed, shown and changed.
+//! The links of a testbed, shown, changed, added and removed.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Query as Parameters, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use braid_api::{LinkChange, Schema, TestbedChanged, TestbedEnds, TestbedLinks};
+use braid_api::{LinkChange, NewTestbedLink, Schema, TestbedChanged, TestbedEnds, TestbedLink, TestbedLinks};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
@@ -28,7 +28,7 @@ struct SharedTestbed(Arc<Mutex<Option<Arc<dyn Testbed>>>>);
 
 pub(super) fn routes(testbed: Option<Arc<dyn Testbed>>) -> OpenApiRouter {
     OpenApiRouter::new()
-        .routes(routes!(testbed_links, change_link))
+        .routes(routes!(testbed_links, change_link, add_link, remove_link))
         .with_state(SharedTestbed(Arc::new(Mutex::new(testbed))))
 }
 
@@ -52,18 +52,35 @@ async fn change_link(
     ends: Asked<TestbedEnds>,
     Object(change): Object<LinkChange>,
 ) -> Response {
-    let Parameters(TestbedEnds { from, to }) = match ends {
-        Ok(ends) => ends,
-        Err(rejection) => return Problem::from(rejection).into_response(),
-    };
-    if let Some((field, why)) = mistake(&change) {
-        return Problem::invalid(field, why).into_response();
+    shared.ask_about(ends, mistake(&change), move |testbed, ends| testbed.change(ends, change)).await
+}
+
+/// Adds a link between two switches of the testbed while traffic runs; both get a new port.
+#[utoipa::path(
+    post, path = "/api/v1/testbed/links", params(TestbedEnds), request_body = NewTestbedLink,
+    responses((status = 201, body = TestbedChanged))
+)]
+async fn add_link(
+    State(shared): State<SharedTestbed>,
+    ends: Asked<TestbedEnds>,
+    Object(link): Object<NewTestbedLink>,
+) -> Response {
+    let NewTestbedLink { rate_bps, delay_us, loss } = link;
+    let mistake = mistake(&LinkChange { up: None, rate_bps: Some(rate_bps), delay_us, loss });
+    let mut answer = shared.ask_about(ends, mistake, move |testbed, ends| testbed.add(ends, link)).await;
+    if answer.status() == StatusCode::OK {
+        *answer.status_mut() = StatusCode::CREATED;
     }
-    shared
-        .ask(move |testbed| {
-            Ok(TestbedChanged { schema: Schema, link: testbed.change([&from, &to], change)? })
-        })
-        .await
+    answer
+}
+
+/// Removes a link between two switches of the testbed, with both ports.
+#[utoipa::path(
+    delete, path = "/api/v1/testbed/links", params(TestbedEnds),
+    responses((status = 200, body = TestbedChanged))
+)]
+async fn remove_link(State(shared): State<SharedTestbed>, ends: Asked<TestbedEnds>) -> Response {
+    shared.ask_about(ends, None, |testbed, ends| testbed.remove(ends)).await
 }
 
 /// The field that cannot be so, and why.
@@ -87,6 +104,24 @@ fn mistake(change: &LinkChange) -> Option<(&'static str, String)> {
 }
 
 impl SharedTestbed {
+    /// Asks for something that concerns one link, unless the request has a mistake.
+    async fn ask_about(
+        self,
+        ends: Asked<TestbedEnds>,
+        mistake: Option<(&'static str, String)>,
+        question: impl FnOnce(&dyn Testbed, [&str; 2]) -> Result<TestbedLink, TestbedError> + Send + 'static,
+    ) -> Response {
+        let Parameters(TestbedEnds { from, to }) = match ends {
+            Ok(ends) => ends,
+            Err(rejection) => return Problem::from(rejection).into_response(),
+        };
+        if let Some((field, why)) = mistake {
+            return Problem::invalid(field, why).into_response();
+        }
+        let changed = |link| TestbedChanged { schema: Schema, link };
+        self.ask(move |testbed| question(testbed, [&from, &to]).map(changed)).await
+    }
+
     async fn ask<T: serde::Serialize + Send + 'static>(
         self,
         question: impl FnOnce(&dyn Testbed) -> Result<T, TestbedError> + Send + 'static,

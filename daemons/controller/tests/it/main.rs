@@ -25,4 +25,5 @@ mod roles;
 mod rpc;
 mod rules;
 mod support;
+mod testbed;
 mod waits;

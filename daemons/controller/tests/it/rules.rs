@@ -106,7 +106,7 @@ fn rules_come_in_parts_and_are_told_with_their_purpose() {
     assert_eq!(places, [(Some(0), Some(100)), (Some(9), Some(2)), (Some(9), Some(1))]);
     let discovery = json!({
         "table": 0, "table_name": "admit", "priority": 100, "match": "eth_type=0x88cc",
-        "actions": "output:CONTROLLER", "packets": 7, "bytes": 99, "age_seconds": 60,
+        "actions": "output:CONTROLLER", "group": null, "packets": 7, "bytes": 99, "age_seconds": 60,
         "cookie": "0xb700000000000000", "kind": "admission", "purpose": "discovery frames, to the controller",
         "stream": null, "transfer": null, "reverse": null, "label": null, "path": [], "path_names": [],
     });

@@ -65,7 +65,7 @@ impl Labs {
         problem.map_or_else(|| Ok(links.swap_remove(index)), Err)
     }
 
-    fn open(&self, name: &LabName) -> Result<(Folder, Plan), LabError> {
+    pub(super) fn open(&self, name: &LabName) -> Result<(Folder, Plan), LabError> {
         let folder = self.folder(name);
         let plan = folder.read_plan()?.ok_or_else(|| LabError::NoLab(name.clone()))?;
         Ok((folder, plan))
@@ -87,7 +87,7 @@ pub(crate) fn edit_link(
 }
 
 /// The index of a link in the plan, and whether it was named from its second end.
-fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
+pub(super) fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
     let links = plan.links.iter().enumerate();
     let found: Vec<_> = links.filter_map(|(index, it)| Some((index, joins(it, which)?))).collect();
     let wanted = which.nth.unwrap_or(1).checked_sub(1).and_then(|nth| found.get(nth));
@@ -131,7 +131,7 @@ fn by_ports(link: &LinkPlan) -> String {
     format!("{a} - {b}")
 }
 
-fn title(link: &LinkPlan) -> String {
+pub(super) fn title(link: &LinkPlan) -> String {
     let [a, b] = &link.ends;
     format!("{} - {}", a.name, b.name)
 }

@@ -1,6 +1,7 @@
 //! The links of a running lab: their state and changes.
 
 mod change;
+mod growth;
 mod process;
 mod view;
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use braid_link_model::Parameters;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::Link;
@@ -29,6 +30,16 @@ impl LinkBackend {
             true => Self::UserSpace,
         }
     }
+
+    /// The back-end in the kernel for such a link, if there is one: the process of links in user space takes no new ones.
+    pub(crate) fn in_kernel(direction: &Parameters, netem: impl FnOnce() -> bool) -> Option<Self> {
+        let Parameters { rate, queue, .. } = *direction;
+        let is_shaped_only = *direction == Parameters { rate, queue, ..Parameters::default() };
+        if is_shaped_only {
+            return Some(Self::Tbf);
+        }
+        (direction.jitter.duration().is_zero() && netem()).then_some(Self::Netem)
+    }
 }
 
 impl fmt::Display for LinkBackend {
@@ -38,5 +49,20 @@ impl fmt::Display for LinkBackend {
             Self::Netem => "netem",
             Self::UserSpace => "user-space",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_a_process_has_no_back_end_in_the_kernel() {
+        let parameters = |text: &str| serde_json::from_str::<Parameters>(text).unwrap();
+        let of = |text, netem| LinkBackend::in_kernel(&parameters(text), || netem);
+        assert_eq!(of(r#"{"rate":"1Mbit","queue":"9 packets"}"#, false), Some(LinkBackend::Tbf));
+        assert_eq!(of(r#"{"rate":"1Mbit","delay":"2ms"}"#, true), Some(LinkBackend::Netem));
+        assert_eq!(of(r#"{"rate":"1Mbit","delay":"2ms"}"#, false), None);
+        assert_eq!(of(r#"{"rate":"1Mbit","delay":"2ms","jitter":"1ms"}"#, true), None);
     }
 }

@@ -132,18 +132,32 @@ fn short_name(topology: &Topology, end: End) -> String {
 struct Devices(BTreeSet<String>);
 
 impl Devices {
-    // Open vSwitch makes an interface for every bridge, and these.
     fn new(topology: &Topology) -> Self {
-        let taken = topology.switches.iter().map(|switch| switch.name.clone());
-        Self(taken.chain(["lo", "ovs-netdev"].map(str::to_owned)).collect())
+        Self(reserved_devices(topology.switches.iter().map(|switch| &switch.name)).collect())
     }
 
-    /// `SWITCH-PEER` where that fits and is free, else `s.SWITCH.PORT` in numbers: no switch has a full stop in its name.
     fn name(&mut self, index: usize, switch: &str, port: PortNo, peer: &str) -> String {
-        let readable = format!("{switch}-{peer}");
-        let fits = readable.len() <= INTERFACE_NAME_MAX && !self.0.contains(&readable);
-        let name = if fits { readable } else { format!("s.{}.{port}", index + 1) };
+        let name = device_name((index, switch), port, peer, &self.0);
         self.0.insert(name.clone());
         name
     }
+}
+
+/// Names that Open vSwitch and the kernel use there.
+pub(super) fn reserved_devices<'a>(
+    bridges: impl Iterator<Item = &'a String>,
+) -> impl Iterator<Item = String> {
+    bridges.cloned().chain(["lo", "ovs-netdev"].map(str::to_owned))
+}
+
+/// `SWITCH-PEER` where that fits and is free, else `s.SWITCH.PORT` in numbers: no switch has a full stop in its name.
+pub(super) fn device_name(
+    (index, switch): (usize, &str),
+    port: PortNo,
+    peer: &str,
+    taken: &BTreeSet<String>,
+) -> String {
+    let readable = format!("{switch}-{peer}");
+    let fits = readable.len() <= INTERFACE_NAME_MAX && !taken.contains(&readable);
+    if fits { readable } else { format!("s.{}.{port}", index + 1) }
 }

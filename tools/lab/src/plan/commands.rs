@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use braid_congestion::Algorithm;
+use braid_types::PortNo;
 
 use super::{
     HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, SwitchPlan, shape, user_space_devices,
@@ -37,6 +38,13 @@ impl Commands<'_> {
             }
         }
         text
+    }
+
+    /// For `ip -batch`: one link between switches, made and up.
+    pub(crate) fn link(&self, link: &LinkPlan) -> String {
+        let [left, right] = link.ends.each_ref().map(|end| self.made(end));
+        let up = link.ends.iter().map(|end| format!("link set {} up\n", end.device));
+        std::iter::once(format!("link add {left} type veth peer name {right}\n")).chain(up).collect()
     }
 
     /// For `ip -batch` inside the link process's namespace: every inner end up.
@@ -104,6 +112,15 @@ impl Commands<'_> {
     /// For `ovs-vsctl`, in one transaction: every bridge with its ports.
     pub(crate) fn bridges(&self) -> Vec<String> {
         self.0.bridges().flat_map(bridge).collect()
+    }
+
+    /// For `ovs-vsctl`, in one transaction: the ports of a link between bridges.
+    pub(crate) fn ports(link: &LinkPlan) -> Vec<String> {
+        link.ends
+            .iter()
+            .filter_map(|end| Some(add_port(&end.name, &end.device, end.port?.1)))
+            .flatten()
+            .collect()
     }
 
     /// For `ovs-vsctl`, in one transaction: the controllers of every bridge.
@@ -238,12 +255,13 @@ fn bridge(switch: &SwitchPlan) -> Vec<String> {
          other_config:datapath-id={dpid} other_config:disable-in-band=true"
     ));
     for port in &switch.ports {
-        let (device, number) = (&port.device, port.number);
-        all.extend(words(&format!(
-            "-- add-port {name} {device} -- set interface {device} ofport_request={number}"
-        )));
+        all.extend(add_port(name, &port.device, port.number));
     }
     all
+}
+
+fn add_port(bridge: &str, device: &str, number: PortNo) -> Vec<String> {
+    words(&format!("-- add-port {bridge} {device} -- set interface {device} ofport_request={number}"))
 }
 
 /// A record for each controller of bridge number `place`. `set-controller` names none of several.

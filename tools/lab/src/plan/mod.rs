@@ -5,6 +5,7 @@
 mod backend;
 mod build;
 mod commands;
+mod growth;
 mod shape;
 
 use std::net::IpAddr;
@@ -18,6 +19,7 @@ use crate::names::LabName;
 use crate::scenario::{Cidr, Mptcp, UplinkAddress};
 
 pub use backend::LinkBackend;
+use build::{device_name, reserved_devices};
 pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
 
 /// The plan of a lab.

@@ -31,6 +31,7 @@ pub use expectation::{Expectation, Limit, Reference};
 pub use network::{FromNetwork, HostsAt, NetworkError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
+pub(crate) use topology::usual_queue;
 pub use topology::{End, Endpoint, Host, Interface, Link, Mptcp, Switch, Topology, Tunnel, UplinkAddress};
 pub use traffic::{
     Action, Assign, Background, Capture, ControllerAction, Direction, Event, LinkAction, OwnSettings,

@@ -150,7 +150,7 @@ impl Link {
 }
 
 // 16 ms keep a link full; with 40 ms a loss on one MPTCP subflow can stall the other for a second.
-pub(super) fn usual_queue(rate: BitsPerSec) -> QueueLimit {
+pub(crate) fn usual_queue(rate: BitsPerSec) -> QueueLimit {
     QueueLimit::Bytes((rate.0 / 8_000).saturating_mul(16).max(32_000))
 }
 

@@ -8,6 +8,7 @@ use braid_control::view::{RuleMeanings, RuleNumbers};
 use braid_control::{Cookie, NetworkNames};
 use braid_openflow::{FlowStats, Message, MultipartReply, ReplyBody, frames};
 
+use super::group;
 use super::purpose::{self, Purpose, Subject};
 use crate::engine::ReadRules;
 
@@ -68,7 +69,9 @@ fn flows(read: &ReadRules) -> impl Iterator<Item = FlowStats<'_>> {
 }
 
 fn rule(flow: &FlowStats<'_>, read: &ReadRules, meanings: &RuleMeanings) -> RuleDocument {
-    let purpose = match pipeline::decode(flow) {
+    let decoded = pipeline::decode(flow);
+    let group = decoded.and_then(|rule| group::of(&rule, read.dpid, &read.names));
+    let purpose = match decoded {
         Some(rule) => purpose::of(&rule, meanings, &read.names),
         None => undecoded(flow),
     };
@@ -79,6 +82,7 @@ fn rule(flow: &FlowStats<'_>, read: &ReadRules, meanings: &RuleMeanings) -> Rule
         priority: flow.priority,
         matching: flow.matching.to_string(),
         actions: flow.instructions.to_string(),
+        group,
         packets: counted(flow.packet_count),
         bytes: counted(flow.byte_count),
         age_seconds: flow.duration_sec,

@@ -1,6 +1,7 @@
 //! `GET /api/v1/switches/{switch}/rules`: the engine reads them from the switch, other threads make text of them.
 
 mod document;
+mod group;
 mod purpose;
 
 use std::sync::Arc;

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use braid_api::{Rule as RuleDocument, RuleKind, Rules};
+use braid_api::{Rule as RuleDocument, RuleGroupKind, RuleKind, Rules};
 use braid_control::pipeline::{BASE, Exit, Hop, NeighborTraffic, PuntClass, Rule};
 use braid_control::view::RuleMeanings;
-use braid_control::{Command, Commands, Encoder, Label};
+use braid_control::{Command, Commands, Encoder, Event, Label, PortStatus};
 use braid_openflow::{FlowMod, FlowStats, List, Message, MultipartReply, ReplyBody, Xid};
 use braid_steering::{StreamId, TransferId};
-use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
 
 use super::document::{document, numbers};
 use super::is_of_switch;
@@ -36,7 +36,10 @@ fn read(rules: &[Rule]) -> ReadRules {
         Message::MultipartReply(reply).encode(Xid(1), &mut messages).expect("a short message");
     }
     let west = SwitchMetadata { name: Some("west".to_owned()), ..SwitchMetadata::default() };
-    let names = Names::new([(DatapathId(1), west)].into(), Default::default());
+    let mut names = Names::new([(DatapathId(1), west)].into(), Default::default());
+    let (mac, name) = (MacAddr::ZERO, "west-east".to_owned());
+    let port = PortStatus { port: PortNo(3), mac, name, up: true, speed: BitsPerSec(0) };
+    names.learn(&Event::PortUp { dpid: DatapathId(1), port });
     ReadRules { dpid: DatapathId(1), asked_at: Time::ZERO, names, messages, truncated: false }
 }
 
@@ -116,6 +119,64 @@ fn numbers_of_a_stream_are_fields() {
     assert_eq!((rule.reverse, rule.label, rule.path), (Some(true), Some(9), path));
     assert_eq!(rule.path_names, ["west", "2"]);
     assert_eq!(rule.actions, "set_field:02:b7:00:00:00:09->eth_dst,group:196608");
+}
+
+/// What is said of the group of one rule.
+fn group_of(rule: Rule) -> Option<(u32, RuleGroupKind, String)> {
+    let group = listed(&[rule], &RuleMeanings::default()).remove(0).group?;
+    Some((group.number, group.kind, group.purpose))
+}
+
+#[test]
+fn groups_of_rules_are_explained_beside_actions_that_other_tools_read() {
+    let edge = serde_json::from_str("256").expect("an edge's group");
+    let ecmp = serde_json::from_str("32768").expect("a group over equal-cost paths");
+    let sprayed = Hop { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group: edge } };
+    let balanced = Hop { exit: Exit::Balanced { group: ecmp }, ..sprayed };
+    let (id, reverse) = (StreamId(12), false);
+    let tuple = FiveTuple { src: Ipv4Addr::new(10, 0, 0, 1).into(), dst: DST, src_port: 7, dst_port: 80 };
+    let cases = [
+        (Rule::Broadcast, 1, RuleGroupKind::Flood, "flood group: all ports of the broadcast tree"),
+        (Rule::FabricBroadcast, 1, RuleGroupKind::Flood, "flood group: all ports of the broadcast tree"),
+        (
+            Rule::Stream { id, reverse, tuple, hop: sprayed },
+            0x100,
+            RuleGroupKind::Spray,
+            "spray group: stream 12, each packet on one of several paths",
+        ),
+        (
+            Rule::Resequence { id, reverse, tuple, group: edge },
+            0x100,
+            RuleGroupKind::Resequence,
+            "resequencing group: stream 12, then delivery",
+        ),
+        (
+            Rule::Route { dst: DST, hop: balanced },
+            0x8000,
+            RuleGroupKind::Ecmp,
+            "ECMP group: flows to 10.0.0.2, each on one of several paths",
+        ),
+        (stream(12, true), 3 << 16, RuleGroupKind::ProtectedPort, "protected port: 3 (east), or its bypass"),
+        (
+            Rule::Transit(FROM),
+            3 << 16 | 1,
+            RuleGroupKind::ProtectedPort,
+            "protected port: 3 (east), or its bypass, for packets from port 1",
+        ),
+    ];
+    for (rule, number, kind, words) in cases {
+        assert_eq!(group_of(rule), Some((number, kind, words.to_owned())));
+        let actions = listed(&[rule], &RuleMeanings::default()).remove(0).actions;
+        assert!(actions.ends_with(&format!("group:{number}")), "{actions}");
+    }
+}
+
+#[test]
+fn rules_without_a_group_have_none() {
+    let plain = Hop { exit: Exit::Plain, ..HOP };
+    for rule in [Rule::Lldp, Rule::Route { dst: DST, hop: plain }, Rule::Egress { label: Label(9) }] {
+        assert_eq!(group_of(rule), None);
+    }
 }
 
 #[test]
