@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -98,28 +100,42 @@ fn a_controller_discovers_a_link_that_is_added_and_forgets_one_that_is_removed()
     let _lab = Lab { folder: &folder, name: &name };
     braid(&folder).args(["lab", "deploy", "--name", &name]).arg(&scenario).assert().success();
     let inspected = json(braid(&folder).args(["lab", "inspect", &name, "--json"]));
-    let page = format!("http://{}", inspected["controller"]["http"].as_str().unwrap());
+    let at = inspected["controller"]["http"].as_str().unwrap();
     let known = || {
-        let program = assert_cmd::cargo::cargo_bin!("braid");
-        let links = [program.to_str().unwrap(), "links", "--controller", &page, "--json"];
-        let document = json(braid(&folder).args(["lab", "exec", &name, "--"]).args(links));
+        let document =
+            json(braid(&folder).args(["links", "--controller", &format!("http://{at}"), "--json"]));
         let links = document["links"].as_array().cloned().unwrap_or_default();
         links.iter().map(|link| link["src_name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     let until = |wanted: &[&str]| {
         let is_so = || {
-            (known() == wanted) || {
-                std::thread::sleep(Duration::from_millis(200));
-                false
-            }
+            std::thread::sleep(Duration::from_millis(100));
+            known() == wanted
         };
-        assert!((0..100).any(|_| is_so()), "{:?} are not {wanted:?}", known());
+        assert!((0..200).any(|_| is_so()), "{:?} are not {wanted:?}", known());
     };
     until(&["s:t", "t:s", "t:u", "u:t"]);
     braid(&folder).args(["lab", "link", "add", "s", "u", "--rate", "10Mbit"]).assert().success();
     until(&["s:t", "s:u", "t:s", "t:u", "u:t", "u:s"]);
     braid(&folder).args(["lab", "link", "remove", "s", "t"]).assert().success();
     until(&["s:u", "t:u", "u:t", "u:s"]);
+    // The same by the controller's API.
+    let testbed = "/api/v1/testbed/links?from=s&to=t";
+    assert_eq!(ask(at, "POST", testbed, r#"{"rate_bps":20000000}"#), 201);
+    until(&["s:u", "s:t", "t:u", "t:s", "u:t", "u:s"]);
+    assert_eq!(ask(at, "DELETE", testbed, ""), 200);
+    until(&["s:u", "t:u", "u:t", "u:s"]);
+    assert_eq!(ask(at, "DELETE", testbed, ""), 404);
+}
+
+/// The status of an answer.
+fn ask(at: &str, method: &str, path: &str, body: &str) -> u16 {
+    let mut stream = TcpStream::connect(at).unwrap();
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n");
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

@@ -6,14 +6,15 @@ use std::process::Command;
 use std::time::Duration;
 
 use braid_lab::{
-    Control, Interrupt, LabError, LabName, LabState, Labs, LinkBackend, LinkEdit, LinkInspection,
-    LinkProcess, Scenario, WhichLink,
+    Interrupt, LabError, LabName, LabState, Labs, LinkBackend, LinkEdit, LinkInspection, LinkProcess,
+    Scenario, WhichLink,
 };
 use braid_link_model::Change;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use support::{
-    Bench, CHAIN, bench, fresh_name, helper_task, in_namespace, learning, left_of, start_helper, transfer,
+    Bench, CHAIN, bench, fresh_name, helper_task, in_namespace, learning, learning_at, left_of, start_helper,
+    transfer,
 };
 
 /// As [`bench`], with links in user space by this program, also where the kernel has netem.
@@ -211,17 +212,11 @@ fn with_rate(rate: &str) -> Change {
     Change { rate: Some(rate.parse().unwrap()), ..Change::default() }
 }
 
-/// As [`learning`], with a third switch.
-fn all_learning() -> Control {
-    let normal = vec!["actions=NORMAL".to_owned()];
-    Control::Rules(["s", "t", "u"].map(|switch| (switch.to_owned(), normal.clone())).into())
-}
-
 #[test]
 fn a_link_that_is_added_carries_traffic_at_its_rate_and_is_removed_again() {
     let Some(bench) = linked() else { return };
     let name = fresh_name();
-    bench.labs.deploy(&near(), &name, &all_learning(), &Interrupt::default()).unwrap().keep();
+    bench.labs.deploy(&near(), &name, &learning_at(&["s", "t", "u"]), &Interrupt::default()).unwrap().keep();
     let before = bench.labs.links(&name).unwrap();
     // By way of `u` only the new links are left, and no loop.
     let cut = LinkEdit { up: Some(false), ..LinkEdit::default() };

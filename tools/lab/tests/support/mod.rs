@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -55,8 +54,13 @@ pub(crate) fn chain() -> Scenario {
 
 /// Every switch of the chain learns addresses by itself.
 pub(crate) fn learning() -> Control {
-    let normal = vec!["actions=NORMAL".to_owned()];
-    Control::Rules(BTreeMap::from([("s".to_owned(), normal.clone()), ("t".to_owned(), normal)]))
+    learning_at(&["s", "t"])
+}
+
+/// These switches learn addresses by themselves.
+pub(crate) fn learning_at(switches: &[&str]) -> Control {
+    let normal = |switch: &&str| ((*switch).to_owned(), vec!["actions=NORMAL".to_owned()]);
+    Control::Rules(switches.iter().map(normal).collect())
 }
 
 /// Namespaces and processes that carry the name of the lab.
