@@ -1,8 +1,10 @@
 //! Exit codes, and errors printed with their causes. The table is in docs/reference/exit-codes.md.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Write, stderr};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
+
+use crate::output;
 
 /// The exit codes of `braid` for failures; 0 is success.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,13 +79,7 @@ fn text(error: &anyhow::Error) -> String {
 
 /// Prints an error to standard error.
 pub(crate) fn say(text: &str) {
-    say_as_it_is(&format!("braid: {text}\n"));
-}
-
-/// Prints text to standard error.
-pub(crate) fn say_as_it_is(text: &str) {
-    // A closed standard error is ignored.
-    let _ = stderr().write_all(text.as_bytes());
+    output::aside(&format!("braid: {text}\n"));
 }
 
 /// The code that the error was given. A file, host or interface that is not there is [`Code::NotFound`] in every command, and

@@ -74,7 +74,7 @@ fn refuse(refusal: &Refusal) -> ExitCode {
         }
         // Without a command, clap renders the help.
         Refusal::Options(error, None) if !error.render().to_string().starts_with("error: ") => {
-            exit::say_as_it_is(&error.render().to_string());
+            output::aside(&error.render().to_string());
         }
         refusal => exit::say(&refusal.to_string()),
     }
