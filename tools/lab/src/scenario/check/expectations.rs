@@ -81,10 +81,9 @@ fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &m
     let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
     let is_own =
         own::directions(traffic).any(|it| it.mode.as_ref().is_some_and(|own| own.value == mode.value));
-    let is_for_some = traffic
-        .directions
-        .as_ref()
-        .is_none_or(|all| all.value.iter().any(|direction| direction.mode.is_none()));
+    let named = traffic.directions.iter().flat_map(|all| &all.value);
+    let is_for_some =
+        named.clone().next().is_none() || named.clone().any(|direction| direction.mode.is_none());
     if !is_own && !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
