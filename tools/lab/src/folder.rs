@@ -52,14 +52,26 @@ impl Folder {
     }
 
     pub(crate) fn lock(&self) -> Result<Lock, LabError> {
-        let path = self.path.join("lock");
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let file = file.map_err(|error| LabError::file(&path, error))?;
+        let (path, file) = self.lock_file("lock")?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(LabError::Busy(self.name.clone())),
             Err(TryLockError::Error(error)) => Err(LabError::file(&path, error)),
         }
+    }
+
+    /// The lock of whoever reads the plan to write it changed; it is held for a moment, and waited for.
+    pub(crate) fn plan_lock(&self) -> Result<Lock, LabError> {
+        let (path, file) = self.lock_file("plan.lock")?;
+        file.lock().map_err(|error| LabError::file(&path, error))?;
+        Ok(Lock(file))
+    }
+
+    fn lock_file(&self, name: &str) -> Result<(PathBuf, File), LabError> {
+        let path = self.path.join(name);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.map_err(|error| LabError::file(&path, error))?;
+        Ok((path, file))
     }
 
     pub(crate) fn remove(&self) -> Result<(), LabError> {
@@ -140,5 +152,29 @@ impl Folder {
         };
         let value = serde_json::from_slice(&text);
         value.map(Some).map_err(|error| LabError::State { path, why: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_changes_the_plan_waits_for_others_and_a_lab_in_use_does_not_matter() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder { path: parent.path().join("lab"), name: "lab".parse().unwrap() };
+        let _in_use = folder.create().unwrap();
+        let first = folder.plan_lock().unwrap();
+        let second = thread::spawn({
+            let folder = folder.clone();
+            move || folder.plan_lock().map(drop)
+        });
+        thread::sleep(Duration::from_millis(50));
+        assert!(!second.is_finished());
+        drop(first);
+        second.join().unwrap().unwrap();
     }
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { PAGE } from "./lab.mjs";
 
 const PATIENCE = 20_000;
-const TABLES = ["admit", "stream", "route", "bypass", "fabric", "deliver"];
+const TABLES = ["admit", "stream", "route", "bypass", "fabric", "deliver", "syn"];
 
 /** Asks for the rules of the switch that is shown, and what the drawer then has: each table's line, and its rules. */
 export async function readRules(page) {

@@ -6,7 +6,7 @@ use braid_link_model::Change;
 use super::connect;
 use super::view::{LinkInspection, cut_points, inspect};
 use crate::error::LabError;
-use crate::folder::Folder;
+use crate::folder::{Folder, Lock};
 use crate::names::LabName;
 use crate::plan::{LinkBackend, LinkPlan, LinkPlanEnd, Plan, shaper};
 use crate::store::Labs;
@@ -56,13 +56,21 @@ impl Labs {
         which: &WhichLink,
         edit: &LinkEdit,
     ) -> Result<LinkInspection, LabError> {
-        let (folder, mut plan) = self.open(name)?;
+        let (folder, mut plan, _lock) = self.open_to_change(name)?;
         let (index, reversed) = find(&plan, which)?;
         let [there, back] = edit.directions;
         let directions = if reversed { [back, there] } else { [there, back] };
         edit_link(&folder, &mut plan, index, directions, edit.up)?;
         let (mut links, problem) = inspect(&folder, &plan)?;
         problem.map_or_else(|| Ok(links.swap_remove(index)), Err)
+    }
+
+    /// A lab's plan, which nobody else changes meanwhile.
+    pub(super) fn open_to_change(&self, name: &LabName) -> Result<(Folder, Plan, Lock), LabError> {
+        let (folder, _) = self.open(name)?;
+        let lock = folder.plan_lock()?;
+        let (folder, plan) = self.open(name)?;
+        Ok((folder, plan, lock))
     }
 
     pub(super) fn open(&self, name: &LabName) -> Result<(Folder, Plan), LabError> {

@@ -65,11 +65,11 @@ impl Labs {
     }
 
     /// A lab that no other process runs, removes or adds links to.
-    fn open_alone(&self, name: &LabName) -> Result<(Folder, Plan, Lock), LabError> {
+    fn open_alone(&self, name: &LabName) -> Result<(Folder, Plan, [Lock; 2]), LabError> {
         let (folder, _) = self.open(name)?;
-        let lock = patient_lock(&folder)?;
-        let (folder, plan) = self.open(name)?;
-        Ok((folder, plan, lock))
+        let alone = patient_lock(&folder)?;
+        let (folder, plan, unchanged) = self.open_to_change(name)?;
+        Ok((folder, plan, [alone, unchanged]))
     }
 
     /// How such a link is made; the process of links in user space takes no new ones.
