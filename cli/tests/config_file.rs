@@ -110,7 +110,7 @@ fn the_example_of_a_site_is_valid_once_its_comments_are_keys() {
     folder.write("site.toml", &filled);
     let output = run(&["site", "check", folder.path("site.toml").to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("2 uplinks, 1 peers, 2 paths"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("uplinks 2, peers 1, paths to dial 2"), "{}", text(&output.stdout));
 }
 
 /// A controller with a configuration, and its log.

@@ -81,7 +81,7 @@ fn check(file: &Path) -> anyhow::Result<()> {
     let paths: usize = config.peers.iter().map(|peer| peer.dials.len()).sum();
     let kind = config.lan.bridge.as_ref().map_or("routed", |_| "bridged");
     output::text(&format!(
-        "{}: {kind}, {} uplinks, {} peers, {paths} paths to dial\npublic key: {}\n",
+        "{}: {kind}, uplinks {}, peers {}, paths to dial {paths}\npublic key: {}\n",
         file.display(),
         config.uplinks.len(),
         config.peers.len(),
