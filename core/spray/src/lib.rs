@@ -7,7 +7,8 @@
 //! buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with Software-defined
 //! Networks" (2016), which lacks the first two.
 //!
-//! [`Feedback`] learns from probes what each path carries, and adjusts the shares. [`FlowNumbers`] numbers the packets of flows that
+//! [`Feedback`] learns from probes what each path carries, and adjusts the shares. [`Lateness`] tells paths that are silent from
+//! those that are late. [`FlowNumbers`] numbers the packets of flows that
 //! have no sequence numbers of their own.
 //!
 //! None of them performs I/O or reads a clock. The caller defines what a packet is: the buffer keeps it and returns it.
@@ -43,7 +44,7 @@ mod resequencer;
 mod scheduler;
 mod segment;
 
-pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, SegmentCounts};
+pub use feedback::{Feedback, Lateness, Missed, PathReport, Probe, ProbeSettings, SegmentCounts};
 pub use numbering::{FlowNumbers, Numbered};
 pub use resequencer::{
     Counters, Fate, Gauge, HoldHistogram, HoldTime, PathCounters, PathId, Resequencer, Settings,

@@ -17,6 +17,7 @@ pub use loss::SegmentCounts;
 use path::PathState;
 use probation::{Observation, Probation};
 use rounds::Rounds;
+pub use silence::{Lateness, Missed};
 use suspension::Suspension;
 
 /// Shares are reported as integers; this is the sum of all.
@@ -250,7 +251,7 @@ impl Feedback {
 
     fn update(&mut self, now: Time) {
         for path in &mut self.paths {
-            path.review(now, self.settings.timeout);
+            path.review(now, &self.settings);
         }
         let observations: Vec<_> = self
             .paths

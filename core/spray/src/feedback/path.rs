@@ -179,7 +179,8 @@ impl PathState {
     }
 
     fn end_life(&mut self, life: Life) {
-        if self.life == Life::Alive {
+        // A round trip that is not known yet is no silence.
+        if self.life == Life::Alive && self.answered.is_some() {
             self.silences = self.silences.saturating_add(1);
         }
         self.life = life;
@@ -215,11 +216,14 @@ impl PathState {
         self.last = Some((sent, queue));
     }
 
-    /// Marks the path dead if no probe was answered for `timeout`, beyond the round-trip time.
-    pub(super) fn review(&mut self, now: Time, timeout: Duration) {
+    /// Marks the path dead if no probe was answered for the timeout, beyond the round-trip time.
+    pub(super) fn review(&mut self, now: Time, settings: &ProbeSettings) {
+        let Some(oldest) = self.sent.front().map(|sent| sent.at) else { return };
         let newest = self.answered.unwrap_or(self.began);
-        let waits = self.sent.front().is_some_and(|sent| sent.at > newest || self.answered.is_none());
-        if waits && now.since(newest) > self.round_trip.saturating_add(timeout) {
+        let waits = oldest > newest || self.answered.is_none();
+        // While this machine stood still, no probe was sent that could have been answered.
+        let since = newest.max(oldest - settings.interval);
+        if waits && now.since(since) > self.round_trip.saturating_add(settings.timeout) {
             self.end_life(Life::Dead);
             self.in_a_row = 0;
             (self.queue, self.slope, self.last) = (0.0, 0.0, None);
@@ -254,4 +258,76 @@ impl PathState {
 
 fn nanos(time: Time) -> i64 {
     i64::try_from(time.since(Time::ZERO).as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Duration = Duration::from_millis(20);
+    const TIMEOUT: Duration = Duration::from_millis(120);
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    /// A path of which so many probes have been answered after 10 ms.
+    fn answered(probes: u32) -> PathState {
+        let mut path = PathState::new(Time::ZERO);
+        for number in 0..probes {
+            let sent = at(u64::from(number) * 20);
+            path.note_sent(sent, number, false);
+            assert!(path.note_answer(sent + Duration::from_millis(10), number, 0, None, TIMEOUT));
+        }
+        path
+    }
+
+    #[test]
+    fn counts_of_silences_and_answers_end_at_their_limits() {
+        let mut path = answered(3);
+        (path.silences, path.in_a_row) = (u32::MAX, u32::MAX);
+        path.note_silence();
+        path.note_sent(at(60), 3, false);
+        assert!(path.note_answer(at(70), 3, 0, None, TIMEOUT));
+        assert_eq!((path.silences, path.in_a_row, path.is_dead()), (u32::MAX, u32::MAX, false));
+    }
+
+    #[test]
+    fn an_answer_counts_once_and_only_if_it_was_asked_for() {
+        let mut path = answered(3);
+        path.note_sent(at(60), 3, false);
+        path.note_sent(at(80), 4, false);
+        assert!(path.note_answer(at(90), 4, 0, None, TIMEOUT));
+        for number in [2, 3, 4, 5, u32::MAX] {
+            assert!(!path.note_answer(at(100), number, 0, None, TIMEOUT), "{number}");
+        }
+    }
+
+    #[test]
+    fn unanswered_probes_are_bounded_and_their_numbers_wrap() {
+        let mut path = answered(3);
+        let numbers = (0..1_000_u32).map(|step| (u32::MAX - 500).wrapping_add(step));
+        for (step, number) in (3..).zip(numbers) {
+            path.note_sent(at(step * 20), number, false);
+        }
+        assert_eq!(path.sent.len(), MAX_SENT);
+        assert!(!path.note_answer(at(20_100), u32::MAX, 0, None, TIMEOUT), "it was forgotten");
+        assert!(path.note_answer(at(20_100), 498, 0, None, TIMEOUT));
+        assert_eq!(path.sent.len(), 0);
+    }
+
+    #[test]
+    fn nothing_is_doubtful_of_a_path_that_has_answered_little_or_is_silent() {
+        assert_eq!(PathState::new(Time::ZERO).doubtful_from(INTERVAL), None);
+        let doubtful = |probes: u32| {
+            let mut path = answered(probes);
+            path.note_sent(at(u64::from(probes) * 20), probes, false);
+            (path.doubtful_from(INTERVAL), path)
+        };
+        assert_eq!(doubtful(50).0, None, "the first answer tells of no lateness");
+        let (from, mut path) = doubtful(51);
+        assert_eq!(from, Some(at(51 * 20 + 10) + Duration::from_micros(12_500)));
+        path.note_silence();
+        assert_eq!(path.doubtful_from(INTERVAL), None);
+    }
 }

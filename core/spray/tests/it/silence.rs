@@ -14,20 +14,26 @@ struct World<D> {
     now: Time,
     feedback: Feedback,
     delay: D,
-    /// When each answer arrives, by path: paths keep their order.
-    answers: [VecDeque<(Time, u32)>; 2],
+    /// When each answer arrives, by path.
+    answers: Vec<VecDeque<(Time, u32)>>,
+    /// Whether paths let answers overtake each other.
+    reorders: bool,
     probes: usize,
-    is_dead: [bool; 2],
+    is_dead: Vec<bool>,
     /// The milliseconds in which a path became silent.
     silent: Vec<(usize, u64)>,
 }
 
 impl<D: FnMut(usize, u64) -> Option<u64>> World<D> {
     fn new(delay: D) -> Self {
-        let feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &[1, 1]);
-        let answers = [VecDeque::new(), VecDeque::new()];
-        let is_dead = [false; 2];
-        Self { now: Time::ZERO, feedback, delay, answers, probes: 0, is_dead, silent: Vec::new() }
+        Self::with_paths(2, delay)
+    }
+
+    fn with_paths(count: usize, delay: D) -> Self {
+        let feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &vec![1; count]);
+        let (answers, is_dead) = (vec![VecDeque::new(); count], vec![false; count]);
+        let (now, reorders) = (Time::ZERO, false);
+        Self { now, feedback, delay, answers, reorders, probes: 0, is_dead, silent: Vec::new() }
     }
 
     fn millis(&self) -> u64 {
@@ -44,7 +50,7 @@ impl<D: FnMut(usize, u64) -> Option<u64>> World<D> {
 
     /// Whatever is true for less than a step counts, too.
     fn note_silence(&mut self) {
-        for path in 0..2 {
+        for path in 0..self.is_dead.len() {
             let is_dead = self.feedback.is_dead(path);
             if is_dead && !self.is_dead[path] {
                 self.silent.push((path, self.millis()));
@@ -61,12 +67,13 @@ impl<D: FnMut(usize, u64) -> Option<u64>> World<D> {
             let Some(delay) = (self.delay)(path, millis) else { continue };
             let at = self.now + Duration::from_millis(delay);
             let last = self.answers[path].back().map_or(at, |(last, _)| *last);
-            self.answers[path].push_back((at.max(last), number));
+            self.answers[path].push_back((if self.reorders { at } else { at.max(last) }, number));
+            self.answers[path].make_contiguous().sort();
         }
     }
 
     fn answer(&mut self) {
-        for path in 0..2 {
+        for path in 0..self.answers.len() {
             while let Some((at, number)) = self.answers[path].pop_front_if(|(at, _)| *at <= self.now) {
                 self.feedback.handle_answer(self.now, path, number, at.as_nanos().cast_signed(), None);
                 self.note_silence();
@@ -74,8 +81,18 @@ impl<D: FnMut(usize, u64) -> Option<u64>> World<D> {
         }
     }
 
+    /// The machine stands still: answers wait until it goes on.
+    fn pause(&mut self, millis: u64) {
+        self.now = self.now + Duration::from_millis(millis);
+    }
+
     fn shares(&mut self) -> Option<Vec<u32>> {
         self.feedback.poll_shares()
+    }
+
+    /// How often each path has stopped answering, as it reports.
+    fn silences(&self) -> Vec<u32> {
+        (0..self.is_dead.len()).map(|path| self.feedback.report(path).unwrap().silences).collect()
     }
 }
 
@@ -140,6 +157,100 @@ fn probes_are_sent_more_often_only_while_an_answer_is_late() {
     let mut world = World::new(|_, _| Some(10));
     world.run_until(10_000);
     assert!((990..=1_010).contains(&world.probes), "{}", world.probes);
+}
+
+#[test]
+fn answers_that_overtake_each_other_silence_no_path() {
+    // Up to five probes are on the way at once, in any order.
+    for (round_trip, spread) in [(5, 40), (20, 80), (150, 100)] {
+        let mut seed = spread;
+        let mut world =
+            World::new(|path, _| Some(round_trip + if path == 1 { random(&mut seed, spread) } else { 0 }));
+        world.reorders = true;
+        world.run_until(1_000);
+        world.silent.clear();
+        world.run_until(60_000);
+        assert_eq!(world.silent, [], "{round_trip} ms and up to {spread} ms more");
+    }
+}
+
+#[test]
+fn a_path_that_has_never_answered_is_silent_but_has_not_stopped_answering() {
+    // The round trip of the second is longer than the timeout, the third answers nothing.
+    let mut world = World::with_paths(3, |path, _| [Some(10), Some(300), None][path]);
+    world.run_until(250);
+    assert!(world.feedback.is_dead(1) && world.feedback.is_dead(2));
+    world.run_until(2_000);
+    assert!(!world.feedback.is_dead(1) && world.feedback.is_dead(2));
+    assert_eq!(world.silences(), [0, 0, 0]);
+}
+
+#[test]
+fn each_silence_is_counted_once_however_it_goes_on() {
+    // Short ones, and one that outlasts the timeout, so that the path is silent, then dead.
+    let dark = |at: u64| [2_000..2_090, 32_000..32_090, 62_000..64_000].iter().any(|it| it.contains(&at));
+    let mut world = World::new(|path, at| (path == 0 || !dark(at)).then_some(10));
+    world.run_until(63_000);
+    assert!(world.feedback.is_dead(1));
+    world.run_until(66_000);
+    assert_eq!((world.silences(), world.feedback.is_dead(1)), (vec![0, 3], false));
+}
+
+#[test]
+fn a_single_path_keeps_all_packets_whether_it_answers_or_not() {
+    let mut world = World::with_paths(1, |_, at| (!(2_000..4_000).contains(&at)).then_some(10));
+    world.run_until(2_000);
+    assert!(world.shares().unwrap()[0] > 0);
+    world.run_until(3_000);
+    assert_eq!((world.shares(), world.feedback.is_dead(0)), (None, true), "there is no other to take them");
+    assert!((2_110..2_160).contains(&world.silent[0].1), "{:?}", world.silent);
+    world.run_until(4_100);
+    assert_eq!((world.silences(), world.feedback.is_dead(0)), (vec![1], false));
+}
+
+#[test]
+fn where_all_paths_are_dark_shares_stay_and_the_first_that_answers_takes_all() {
+    let mut world = World::with_paths(3, |path, at| (at < 2_000 || path == 2 && at >= 5_000).then_some(10));
+    world.run_until(2_000);
+    let before = world.shares().unwrap();
+    world.run_until(4_999);
+    assert_eq!((world.shares(), world.silences()), (None, vec![1; 3]));
+    world.run_until(5_100);
+    assert_eq!(world.shares().unwrap(), [0, 0, before[2]]);
+}
+
+#[test]
+fn of_three_paths_two_are_left_at_once() {
+    let mut world = World::with_paths(3, |path, at| (path == 1 || at < 2_000).then_some(10));
+    world.run_until(2_060);
+    let shares = world.shares().unwrap();
+    assert!(shares[1] > 0 && shares[0] == 0 && shares[2] == 0, "{shares:?}");
+    assert_eq!(world.silent.iter().map(|(path, _)| *path).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn a_machine_that_stood_still_silences_no_path_and_makes_up_for_no_probe() {
+    let mut world = World::new(|_, _| Some(10));
+    world.run_until(2_000);
+    for pause in [100, 1_000, 60_000] {
+        let probes = world.probes;
+        world.pause(pause);
+        world.run_until(world.millis() + 1_000);
+        assert!((98..=106).contains(&(world.probes - probes)), "{}", world.probes - probes);
+    }
+    assert_eq!((&world.silent, world.silences()), (&Vec::new(), vec![0, 0]));
+}
+
+#[test]
+fn a_path_that_was_dark_for_long_has_lost_what_it_was_late_by() {
+    let mut world = World::new(|path, at| (path == 0 || !(2_000..62_000).contains(&at)).then_some(10));
+    world.run_until(62_100);
+    assert!(!world.feedback.is_dead(1), "probes that were forgotten do not matter");
+    // An hour of silence is no lateness: the next one is found as soon as the first.
+    let mut world =
+        World::new(|path, at| (path == 0 || !((2_000..5_000).contains(&at) || at >= 8_000)).then_some(10));
+    world.run_until(9_000);
+    assert_eq!(world.silent, [(1, 2_040), (1, 8_040)]);
 }
 
 proptest! {

@@ -120,4 +120,24 @@ mod tests {
         let later = Time::ZERO + MAX_AGE + Duration::from_nanos(1);
         assert_eq!(unanswered.take(later).count(), 1);
     }
+
+    #[test]
+    fn what_left_before_an_answered_probe_is_forgotten_and_what_left_with_it_is_not() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut unanswered = Unanswered::default();
+        (1..=5).for_each(|step| unanswered.note(at(step), &segment(step as usize), 2));
+        unanswered.forget_before(at(3));
+        assert_eq!((unanswered.packets.len(), unanswered.bytes), (3, 3 * 54 + 3 + 4 + 5));
+        unanswered.forget_before(at(2));
+        assert_eq!(lengths(&mut unanswered), [3, 4, 5], "an answer that is overtaken changes nothing");
+        assert_eq!(unanswered.bytes, 0);
+    }
+
+    #[test]
+    fn a_segment_for_which_there_is_no_room_at_all_pushes_out_none() {
+        let mut unanswered = noted([10, 20], 2);
+        unanswered.note(Time::ZERO, &segment(1_400), 65_536);
+        assert_eq!(lengths(&mut unanswered), [10, 20]);
+        assert_eq!(lengths(&mut noted([10], 0)), [10], "no path counts as one");
+    }
 }

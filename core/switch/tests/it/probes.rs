@@ -44,7 +44,7 @@ pub(crate) fn sprays() -> Bench {
     bench
 }
 
-fn probing(paths: usize) -> Probing {
+pub(crate) fn probing(paths: usize) -> Probing {
     let backs = BACKS.iter().take(paths).map(|back| MacAddr::from_u64(*back)).collect();
     let [interval, patience] = [20, 120].map(Duration::from_millis);
     Probing { interval, patience, peer: DatapathId(8), backs }

@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_edge_protocol::extension::Extension;
+use braid_edge_protocol::telemetry::{PathState, Report};
 use braid_openflow::{Action, Bucket, GroupModCommand, GroupType, Message, OxmField};
-use braid_types::MacAddr;
+use braid_spray::Policy;
+use braid_types::{MacAddr, PortNo};
 
 use crate::bench::{Bench, group_mod, output, tcp_v4};
-use crate::probes::{GROUP, LABELS, bench, run, sprays};
+use crate::probes::{GROUP, LABELS, bench, probing, run, sprays};
+use crate::telemetry::told;
+use crate::tunnels::datagram;
 
 type Frames = Vec<(u32, Vec<u8>)>;
 
@@ -106,4 +111,95 @@ fn what_a_path_may_have_swallowed_leaves_by_the_others_when_a_change_takes_it_ou
     assert_eq!(packets(&again), packets(&taken_out));
     near.tell(&message);
     assert_eq!(near.leaves(), []);
+}
+
+/// The state of each path, and how often it was silent.
+fn states(near: &mut Bench) -> Vec<(PathState, u32)> {
+    match told(near).0.remove(0).1 {
+        Report::Spray(spray) => spray.paths.iter().map(|path| (path.state, path.silences)).collect(),
+        Report::Resequence(_) => panic!("it sprays"),
+    }
+}
+
+/// Sends segments, after which no path answers for so long; then the first does: what leaves again.
+fn again_after_darkness(millis: u64) -> (Frames, Frames) {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 2_000, |_| true);
+    let sent: Frames = (0..20).flat_map(|seq| near.passes(1, &tcp_v4(seq * 100))).collect();
+    let swallowed = sent.into_iter().filter(|(port, _)| *port == 3).collect();
+    let mut again: Frames = Vec::new();
+    for _ in 0..millis {
+        again.extend(answered_by_one(&mut near, &mut far, 0));
+    }
+    assert_eq!(again, [], "while no path answers, none is better");
+    assert_eq!(states(&mut near), [(PathState::Silent, 1); 2]);
+    for _ in 0..100 {
+        again.extend(answered_by_one(&mut near, &mut far, 2));
+    }
+    assert_eq!(states(&mut near), [(PathState::Active, 1), (PathState::Silent, 1)]);
+    (swallowed, again)
+}
+
+#[test]
+fn where_all_paths_were_dark_the_first_that_answers_carries_again_what_others_swallowed_lately() {
+    let (swallowed, again) = again_after_darkness(300);
+    assert!(!again.is_empty() && again.iter().all(|(port, _)| *port == 2));
+    assert_eq!(packets(&again), packets(&swallowed));
+    let (_, again) = again_after_darkness(600);
+    assert_eq!(again, [], "their sender has sent them again");
+}
+
+#[test]
+fn a_single_path_that_falls_silent_repeats_nothing() {
+    let (mut near, mut far) = (bench(7), bench(8));
+    let acts = [Action::SetField(OxmField::EthDst(MacAddr::from_u64(LABELS[0]).into())), output(2)];
+    let bucket = Bucket { weight: 1, watch_port: PortNo(2), ..Bucket::new(&acts) };
+    near.group(GROUP.0, GroupType::Select, &[bucket]);
+    near.all_do(&[Action::Group(GROUP)]);
+    near.extend(&Extension::SetSpray { group: GROUP, policy: Policy::Weighted { burst: 0 } });
+    near.extend(&Extension::SetProbing { group: GROUP, probing: probing(1) });
+    run(&mut near, &mut far, 2_000, |_| true);
+    for (seq, answering) in
+        [(0..200, 0), (200..300, 2)].into_iter().flat_map(|(seqs, it)| seqs.map(move |seq| (seq, it)))
+    {
+        assert_eq!(near.ports(1, &tcp_v4(seq * 100)), [2], "each segment leaves once");
+        assert_eq!(answered_by_one(&mut near, &mut far, answering), []);
+    }
+    assert_eq!(states(&mut near), [(PathState::Active, 1)]);
+}
+
+#[test]
+fn an_idle_path_that_falls_silent_repeats_nothing_and_is_counted() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 2_000, |_| true);
+    for _ in 0..300 {
+        assert_eq!(answered_by_one(&mut near, &mut far, 2), []);
+    }
+    assert_eq!(states(&mut near), [(PathState::Active, 0), (PathState::Silent, 1)]);
+}
+
+#[test]
+fn datagrams_are_not_sent_again() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 2_000, |_| true);
+    let datagram = datagram(5_000, 1, &[7; 100]);
+    let left: usize = (0..20).map(|_| near.passes(1, &datagram).len()).sum();
+    assert_eq!(left, 20);
+    for _ in 0..300 {
+        assert_eq!(answered_by_one(&mut near, &mut far, 2), []);
+    }
+}
+
+#[test]
+fn of_many_segments_the_last_are_sent_again() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 2_000, |_| true);
+    let sent: Frames = (0..2_000).flat_map(|seq| near.passes(1, &tcp_v4(seq * 100))).collect();
+    let swallowed: Frames = sent.into_iter().filter(|(port, _)| *port == 3).collect();
+    let mut again = Vec::new();
+    for _ in 0..300 {
+        again.extend(answered_by_one(&mut near, &mut far, 2));
+    }
+    assert_eq!(again.len(), 256);
+    assert_eq!(packets(&again), packets(&swallowed)[swallowed.len() - 256..]);
 }
