@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Lets a link lose frames without going down, and measures how long it takes to be found, left and used again.
 
-    lossy.py [--braid PROGRAM] [--clean SECONDS] [--rounds N] [--loss SHARE] [--json] [--log FILE]
+    lossy.py [--braid PROGRAM] [--clean SECONDS] [--rounds N] [--loss SHARE] [--untimed] [--json] [--log FILE]
 
 Needs root. A triangle of switches on Open vSwitch; an MPTCP connection and datagrams at 1 kHz take the direct link. It is
 busy and clean first, which must give no alarm. Then the direct link loses some frames in both directions.
-Exit code 5 if a target is not reached.
+Exit code 5 if a target is not reached; with --untimed it counts that the link is found, left and used again, not how soon.
 """
 
 import argparse
@@ -122,7 +122,7 @@ def measure(lab, arguments, log, folder):
         one_round(lab, dpids, arguments.loss, RECOVERY * 2**number) for number in range(arguments.rounds)
     ]
     found = sorted(it["found_s"] for it in rounds)
-    reached = not found or found[len(found) // 2] <= TARGETS[0] and found[-1] <= TARGETS[1]
+    reached = arguments.untimed or not found or found[len(found) // 2] <= TARGETS[0] and found[-1] <= TARGETS[1]
     result = {"schema": "braid/v1", "clean_s": arguments.clean, "false_alarms": false_alarms, "rounds": rounds}
     return result | {"ok": reached and not false_alarms}
 
@@ -139,6 +139,7 @@ def main():
     parser.add_argument("--clean", type=int, default=20, help="seconds of traffic without losses")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--loss", default="1%")
+    parser.add_argument("--untimed", action="store_true", help="judge no times: others use the machine")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--log", default="/dev/null", help="what the controller says")
     arguments = parser.parse_args()

@@ -176,8 +176,8 @@ def swallow_frames(lab, cables, names, count):
 
 
 def gap(arrivals, at, window):
-    """The longest time in milliseconds in which no answer came, of those that begin or end after `at`."""
-    near = [arrival for arrival in arrivals if at - 0.05 <= arrival <= at + window]
+    """The longest time in milliseconds in which no answer came, of those that end after `at`, or last until the window ends."""
+    near = [arrival for arrival in arrivals if at - 0.05 <= arrival < at + window] + [at + window]
     return 1000 * max((b - a for a, b in zip(near, near[1:]) if b >= at), default=window)
 
 
