@@ -25,6 +25,7 @@ fn path(ports: &[(u64, u32)], state: Option<EdgePathState>, read_at: u64) -> Edg
         round_trip_us: told.then_some(20_400.0),
         queue_us: told.then_some(512.0),
         loss: told.then_some(0.0),
+        silences: if told { 2 } else { 0 },
         packets: 1,
         bytes: 1,
     }
@@ -86,11 +87,11 @@ fn edges_are_listed_by_spray_groups_and_resequencers() {
     };
     let edges = [edge(1, groups, vec![resequencer()]), edge(9, Vec::new(), Vec::new())];
     let expected = "\
-EDGE  TO  PATH           SHARE                NOW       CAPACITY  ROUND TRIP  QUEUE   LOSS
-1     9   1:2 > 9        32.50 %              31.2Mbit  -         20.40 ms    512 us  0.00 %
-1     9   1:3 > 4:1 > 9  silent (10.0 s ago)  31.2Mbit  -         20.40 ms    512 us  0.00 %
-1     9   1:5 > 9        -                    -         -         -           -       -
-1     9   1:6 > 9        suspended            31.2Mbit  -         20.40 ms    512 us  0.00 %
+EDGE  TO  PATH           SHARE                NOW       CAPACITY  ROUND TRIP  QUEUE   LOSS    SILENCES
+1     9   1:2 > 9        32.50 %              31.2Mbit  -         20.40 ms    512 us  0.00 %  2
+1     9   1:3 > 4:1 > 9  silent (10.0 s ago)  31.2Mbit  -         20.40 ms    512 us  0.00 %  2
+1     9   1:5 > 9        -                    -         -         -           -       -       -
+1     9   1:6 > 9        suspended            31.2Mbit  -         20.40 ms    512 us  0.00 %  2
 9
 
 EDGE  FROM  HOST               HELD          OF       HOLD P50  P99       MAX  GAPS FILLED  GIVEN UP  SPURIOUS

@@ -19,6 +19,7 @@ const path = (port: number, share: number | null, read_at: number | null): EdgeP
   round_trip_us: 9,
   queue_us: 1,
   loss: 0,
+  silences: 3,
   packets: 1,
   bytes: 2,
 });
@@ -95,5 +96,5 @@ test("edges of a saved run have their histories, and one that was saved without 
 
 test("edges are a table for other programs", () => {
   const view = fromSnapshot({ schema: "braid/v1", now: 0, switches: [], links: [], hosts: [], edges: [edge("1", [0.5], 1)], transfers: [], events: [] });
-  assert.match(edgesCsv(view), /^edge,to,path,.*\r\n1,2,1:1,active,0\.5,50,,9,1,0,1,2\r\n$/);
+  assert.match(edgesCsv(view), /^edge,to,path,.*\r\n1,2,1:1,active,0\.5,50,,9,1,0,3,1,2\r\n$/);
 });

@@ -62,6 +62,8 @@ test("a network is well unless something is down, attacked or silent", () => {
   assert.deepEqual(words([], cluster({})), ["note: 1 link is full: ams > b"]);
   const alarm = { kind: "forged_lldp", why: "", text: `forged frames at ${A}:1`, at: { dpid: A, port: 1 }, first_at: 0, last_at: 95e9, count: 3 } as unknown as Alarm;
   assert.match(words([alarm], null)[0] ?? "", /^bad: forged frames at ams:1 \(3×, 5\.0 s ago\)$/);
+  const silent_path = { ...alarm, kind: "silent_path", to: B, path: [A, B], silences: 1, text: `a path to edge b fell silent` } as unknown as Alarm;
+  assert.match(words([silent_path], null)[0] ?? "", /^warning: a path to edge b fell silent at ams:eth1 /);
   assert.deepEqual(words([{ ...alarm, last_at: 1 }], null, { ...view, now: 5000e9 }).length, 1, "an old alarm is history");
   const silent = cluster({ leader: null, store_answers: false, members: [{ name: "a", address: "" }, { name: "b", address: "", last_heard: 1 }] });
   assert.deepEqual(words([], silent).slice(0, 3), ["bad: The cluster's store does not answer", "bad: No controller leads the cluster", "bad: Controller b does not answer"]);

@@ -117,6 +117,17 @@ pub enum Threat {
         /// What was counted.
         evidence: LossEvidence,
     },
+    /// A path of an edge that leaves the port and stopped answering probes, though its links are up and other paths answer.
+    SilentPath {
+        /// The edge at its end.
+        #[schema(value_type = Dpid)]
+        to: DatapathId,
+        /// The switches on it.
+        #[schema(value_type = Vec<Dpid>)]
+        path: Vec<DatapathId>,
+        /// How often it has done so since its group changed last.
+        silences: u32,
+    },
     /// An OpenFlow connection with the datapath id of a switch that is connected.
     DuplicateDatapathId {
         /// The datapath id.

@@ -78,7 +78,11 @@ pub struct EdgePath {
     pub queue_us: Option<f64>,
     /// The share of its recent traffic that is lost, or of its probes while there is little traffic, from 0 to 1.
     pub loss: Option<f64>,
-    /// Packets sent on it since its group changed last.
+    /// How often it has stopped answering probes since its group changed last.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub silences: u32,
+    /// Packets sent on it since then.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,

@@ -21,7 +21,7 @@ fn edge_path() -> Value {
         "path": ["0000000000000001", "0000000000000002"], "ports": [port(1, 2)], "read_at": 8,
         "path_names": ["ams1", "2"], "port_names": ["ams1:eth2"], "state": "suspended",
         "share": 0.25, "carried_bps": 1, "estimated_capacity_bps": null, "round_trip_us": 9.5, "queue_us": 0.5,
-        "loss": 0.0, "packets": 1, "bytes": 2,
+        "loss": 0.0, "silences": 3, "packets": 1, "bytes": 2,
     })
 }
 

@@ -10,14 +10,16 @@ use crate::table::table;
 /// The age from which on a value is followed by its age; values are read once a second.
 const STALE_SECONDS: u64 = 3;
 
+const PATH_COLUMNS: [&str; 10] =
+    ["EDGE", "TO", "PATH", "SHARE", "NOW", "CAPACITY", "ROUND TRIP", "QUEUE", "LOSS", "SILENCES"];
+
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     show_or_watch(args, edges)
 }
 
 fn edges(answer: &List<Edge>) -> String {
     let sprays = answer.items.iter().flat_map(|edge| rows(edge, answer.now));
-    let sprays =
-        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "CAPACITY", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
+    let sprays = table(PATH_COLUMNS, sprays);
     let mut resequencers =
         answer.items.iter().flat_map(|edge| edge.resequencers.iter().map(move |it| (edge, it))).peekable();
     if resequencers.peek().is_none() {
@@ -43,9 +45,9 @@ fn edges(answer: &List<Edge>) -> String {
 }
 
 /// One row for each path; one for an edge without spray groups.
-fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
+fn rows(edge: &Edge, now: Time) -> Vec<[String; 10]> {
     if edge.spray_groups.is_empty() {
-        let mut row = [const { String::new() }; 9];
+        let mut row = [const { String::new() }; 10];
         row[0] = name(edge);
         return vec![row];
     }
@@ -53,7 +55,7 @@ fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
     paths.map(|(spray, path)| path_row(edge, spray, path, now)).collect()
 }
 
-fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [String; 9] {
+fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [String; 10] {
     let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= STALE_SECONDS);
     let age = age.map_or_else(String::new, |age| format!(" ({} ago)", format::duration(age)));
     let share = match path.state {
@@ -72,6 +74,7 @@ fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [Str
         cell(path.round_trip_us, format::micros),
         cell(path.queue_us, format::micros),
         cell(path.loss, format::percent),
+        cell(path.read_at, |_| path.silences.to_string()),
     ]
 }
 

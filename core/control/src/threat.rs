@@ -85,6 +85,15 @@ pub enum Threat {
         /// What was counted at both ends.
         evidence: LossEvidence,
     },
+    /// A path of an edge that leaves it stopped answering probes, though its links are up and others answer.
+    SilentPath {
+        /// The edge at its end.
+        to: DatapathId,
+        /// The switches on it.
+        path: Vec<DatapathId>,
+        /// How often it has done so since its group changed last.
+        silences: u32,
+    },
     /// It claimed the datapath id of a switch that is connected.
     DuplicateDatapathId {
         /// The datapath id.
@@ -166,6 +175,7 @@ impl Threat {
             Self::TooManyAddresses => "too_many_addresses",
             Self::TooManyPackets => "too_many_packets",
             Self::LossyLink { .. } => "lossy_link",
+            Self::SilentPath { .. } => "silent_path",
             Self::DuplicateDatapathId { .. } => "duplicate_datapath_id",
             Self::RoleLost { .. } => "role_lost",
             Self::UnsuitableBridge { .. } => "unsuitable_bridge",
@@ -232,6 +242,12 @@ impl fmt::Display for Text<'_, Threat> {
                 "the link to {} loses frames, and is avoided until it is clean: {evidence}",
                 self.port(*to)
             ),
+            Threat::SilentPath { to, path, silences } => {
+                let edge = self.switch(*to);
+                write!(f, "a path to edge {edge} fell silent while others answer: ")?;
+                self.write_path(f, path.iter().copied())?;
+                write!(f, "; {silences} times since its group changed")
+            }
             Threat::DuplicateDatapathId { dpid, holder } => {
                 write!(f, "it claims datapath id {dpid}, which the switch at {holder} has")
             }

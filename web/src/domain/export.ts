@@ -38,12 +38,12 @@ export function transfersCsv(view: View): string {
 }
 
 export function edgesCsv(view: View): string {
-  const head = ["edge", "to", "path", "state", "share", "carried_bps", "estimated_capacity_bps", "round_trip_us", "queue_us", "loss", "packets", "bytes"];
+  const head = ["edge", "to", "path", "state", "share", "carried_bps", "estimated_capacity_bps", "round_trip_us", "queue_us", "loss", "silences", "packets", "bytes"];
   const rows = [...view.edges.values()].flatMap((edge) =>
     edge.spray_groups.flatMap((group) =>
       group.paths.map((it) => [
         edge.dpid, group.to, it.ports.map(portName).join(" "), it.state, it.share, it.carried_bps, it.estimated_capacity_bps, it.round_trip_us,
-        it.queue_us, it.loss, it.packets, it.bytes,
+        it.queue_us, it.loss, it.silences, it.packets, it.bytes,
       ]),
     ),
   );

@@ -68,7 +68,8 @@ function attacks(view: View, alarms: readonly Alarm[]): Trouble[] {
     const place = it.at ? [portOf(view, it.at), portName(it.at)] : it.peer ? [it.peer] : [];
     // Most texts say where it was.
     const where = place.some((name) => it.text.includes(name)) || place.length === 0 ? "" : ` at ${place[0]}`;
-    return { severity: "bad", text: `${named(view, it.text)}${where} (${it.count}×, ${duration(view.now - it.last_at)} ago)`, tab: "events" };
+    const [severity, tab] = it.kind === "silent_path" ? (["warning", "edges"] as const) : (["bad", "events"] as const);
+    return { severity, text: `${named(view, it.text)}${where} (${it.count}×, ${duration(view.now - it.last_at)} ago)`, tab };
   });
 }
 

@@ -902,7 +902,7 @@ export interface components {
             loss?: number | null;
             /**
              * Format: int64
-             * @description Packets sent on it since its group changed last.
+             * @description Packets sent on it since then.
              */
             packets: number;
             /** @description The switches on it. */
@@ -929,6 +929,11 @@ export interface components {
              * @description Its share of all packets, from 0 to 1.
              */
             share?: number | null;
+            /**
+             * Format: int32
+             * @description How often it has stopped answering probes since its group changed last.
+             */
+            silences?: number;
             state?: components["schemas"]["EdgePathState"] | null;
         };
         /** @description A path of a spray group, step by step. */
@@ -2416,6 +2421,18 @@ export interface components {
             kind: "lossy_link";
             /** @description The receiving end. */
             to: components["schemas"]["SwitchPort"];
+        } | {
+            /** @enum {string} */
+            kind: "silent_path";
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /**
+             * Format: int32
+             * @description How often it has done so since its group changed last.
+             */
+            silences: number;
+            /** @description The edge at its end. */
+            to: components["schemas"]["DatapathId"];
         } | {
             /** @description The datapath id. */
             dpid: components["schemas"]["DatapathId"];

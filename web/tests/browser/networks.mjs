@@ -195,8 +195,8 @@ export function spraying() {
   const [west, east, core] = [1, 2, 3].map(hex);
   const times = Array.from({ length: 300 }, (_, at) => NOW - (299 - at) * SECOND);
   const wave = (most, nth) => times.map((time) => most * (0.8 + 0.2 * Math.sin(time / 9e9 + nth)));
-  const path = (path, port, share, more) => ({ path, ports: [{ dpid: west, port }], read_at: NOW, state: "active", share, carried_bps: 9.4e7 * share, estimated_capacity_bps: 1e8, round_trip_us: 21_300, queue_us: 1_210, loss: 0, packets: 9e6, bytes: 8e9, ...more });
-  const paths = [path([west, east], 2, 0.67, {}), path([west, core, east], 3, 0.33, { queue_us: 4_870, loss: 0.0007 }), path([west, core, east], 4, 0, { state: "suspended", loss: 0.061 })];
+  const path = (path, port, share, more) => ({ path, ports: [{ dpid: west, port }], read_at: NOW, state: "active", share, carried_bps: 9.4e7 * share, estimated_capacity_bps: 1e8, round_trip_us: 21_300, queue_us: 1_210, loss: 0, silences: 0, packets: 9e6, bytes: 8e9, ...more });
+  const paths = [path([west, east], 2, 0.67, {}), path([west, core, east], 3, 0.33, { queue_us: 4_870, loss: 0.0007, silences: 2 }), path([west, core, east], 4, 0, { state: "suspended", loss: 0.061 })];
   const counters = { forwarded: 8e6, held: 2.1e6, gaps_filled: 181_220, gaps_passed: 12, gaps_timed_out: 3, gaps_over_threshold: 0, gaps_overflowed: 0, gaps_ended: 4, spurious: 2, old: 0, stray: 0, unknown: 0 };
   const order = { group: 9, from: west, host: "52:54:00:00:01:02", port: 1, read_at: NOW, counters, held: { packets: 62, bytes: 94_000, max_bytes: 4e6, flows: 1, max_flow_bytes: 2e6, max_hold_us: 60_000, max_packets: 4000 }, hold_time: { packets: 4000, p50_us: 3_120, p99_us: 8_870, max_us: 11_400 } };
   const past = paths.map((it, nth) => ({ path: it.path, ports: it.ports, carried_bps: wave(it.carried_bps, nth), loss: wave(it.loss, nth), queue_us: wave(it.queue_us, nth), round_trip_us: wave(it.round_trip_us, nth), share: times.map(() => it.share) }));

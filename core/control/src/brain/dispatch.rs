@@ -131,7 +131,10 @@ impl Dispatch<'_> {
             Event::PortCounters { dpid, ports } => {
                 self.on_port_counters(*dpid, ports);
             }
-            Event::EdgeReports { dpid, reports } => self.brain.spray.handle_reports(self.now, *dpid, reports),
+            Event::EdgeReports { dpid, reports } => {
+                let (cx, admission) = (&mut context!(self), &mut self.brain.admission);
+                self.brain.spray.handle_reports(cx, admission, *dpid, reports);
+            }
             Event::Echo { dpid, sent_at } => {
                 self.brain.measurement.handle_echo(&context!(self), *dpid, *sent_at);
             }

@@ -7,6 +7,7 @@ mod cross_traffic;
 mod place;
 mod plan;
 mod review;
+mod silence;
 mod telemetry;
 mod view;
 

@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_edge_protocol::telemetry::{PathReport, Report, ResequenceReport};
+use braid_paths::Path;
 use braid_spray::HoldHistogram;
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
-use super::Spray;
+use super::silence::silent_paths;
+use super::{Bundle, Spray};
+use crate::admission::Admission;
 use crate::command::Command;
 use crate::context::Context;
 use crate::event::GroupReport;
@@ -70,6 +73,13 @@ pub(super) struct ResequencerReading {
     pub(super) report: ResequenceReport,
     /// The hold times of the packets released since the previous reading.
     pub(super) recent: HoldHistogram,
+}
+
+/// A path of a bundle, and what its edge reports of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemberReport<'a> {
+    pub(super) path: &'a Path,
+    pub(super) report: &'a PathReport,
 }
 
 impl Telemetry {
@@ -146,28 +156,39 @@ impl Spray {
     }
 
     /// Handles the reports of an edge's groups, or a part of them.
-    pub(crate) fn handle_reports(&mut self, now: Time, dpid: DatapathId, reports: &[GroupReport]) {
+    pub(crate) fn handle_reports(
+        &mut self,
+        cx: &mut Context<'_>,
+        admission: &mut Admission,
+        dpid: DatapathId,
+        reports: &[GroupReport],
+    ) {
         let Self { telemetry, bundles, .. } = self;
         let Some(asked) = telemetry.asked.get_mut(&dpid) else { return };
-        (asked.at, asked.answered_at) = (None, Some(now));
-        let ours: BTreeMap<_, _> =
-            bundles.iter().filter(|(key, _)| key.ends.src == dpid).map(|(_, it)| (it.group, it)).collect();
+        (asked.at, asked.answered_at) = (None, Some(cx.now));
+        let ours: BTreeMap<_, _> = bundles
+            .iter()
+            .filter(|(key, _)| key.ends.src == dpid)
+            .map(|(key, it)| (it.group, (key.ends.dst, it)))
+            .collect();
         let there = bundles.iter().filter(|(key, _)| key.ends.dst == dpid);
         let resequencers: BTreeSet<_> = there.flat_map(|(_, it)| it.resequencers.values().copied()).collect();
         for GroupReport { group, report } in reports {
             let of = GroupKey { dpid, group: *group };
             match report {
                 Report::Spray(spray) => {
-                    let Some(bundle) = ours.get(group) else { continue };
+                    let Some((to, bundle)) = ours.get(group) else { continue };
+                    let members = members(bundle, &spray.paths);
+                    for (at, threat) in silent_paths(telemetry, of, *to, &members) {
+                        admission.raise(cx, at, threat);
+                    }
                     let total = spray.paths.iter().map(|path| f64::from(path.weight)).sum();
-                    let is_member =
-                        |path: &&PathReport| bundle.members.iter().any(|it| it.label.mac() == path.label);
-                    for path in spray.paths.iter().filter(is_member) {
-                        telemetry.note_path(now, MemberKey { of, label: path.label }, *path, total);
+                    for MemberReport { report, .. } in members {
+                        telemetry.note_path(cx.now, MemberKey { of, label: report.label }, *report, total);
                     }
                 }
                 Report::Resequence(order) if resequencers.contains(group) => {
-                    telemetry.note_resequencer(now, of, order);
+                    telemetry.note_resequencer(cx.now, of, order);
                 }
                 Report::Resequence(_) => {}
             }
@@ -193,6 +214,12 @@ impl Spray {
         self.telemetry.paths.retain(|key, _| paths.contains(key));
         self.telemetry.resequencers.retain(|key, _| resequencers.contains(key));
     }
+}
+
+/// The paths of a bundle, with what is reported of them.
+fn members<'a>(bundle: &'a Bundle, reports: &'a [PathReport]) -> Vec<MemberReport<'a>> {
+    let path = |report: &PathReport| bundle.members.iter().find(|it| it.label.mac() == report.label);
+    reports.iter().filter_map(|report| Some(MemberReport { path: &path(report)?.path, report })).collect()
 }
 
 #[cfg(test)]

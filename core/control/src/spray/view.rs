@@ -59,7 +59,9 @@ pub struct EdgePathView {
     pub queue_us: Option<f64>,
     /// The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
     pub loss: Option<f64>,
-    /// Packets that were sent by it, since its group changed last.
+    /// How often it has stopped answering probes, since its group changed last.
+    pub silences: u32,
+    /// Packets that were sent by it, since then.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -283,6 +285,7 @@ fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
         // Of a path that was never heard nothing is known.
         queue_us: report.filter(|it| it.round_trip.is_some()).map(|it| micros(it.queue)),
         loss: report.filter(|it| it.round_trip.is_some()).map(|it| it.loss),
+        silences: report.map_or(0, |it| it.silences),
         packets: report.map_or(0, |it| it.packets),
         bytes: report.map_or(0, |it| it.bytes),
     }

@@ -51,7 +51,8 @@ const PATH_GAUGES: [PathGauge; 6] = [
     ("edge_path_loss_ratio", "Share of the recent packets of a path that is lost", |path| path.loss),
 ];
 
-const PATH_COUNTERS: [PathCounter; 2] = [
+const PATH_COUNTERS: [PathCounter; 3] = [
+    ("edge_path_silences", "How often a path has stopped answering probes", |path| path.silences.into()),
     ("edge_path_transmitted_bytes", "Bytes of frames sprayed over a path", |path| path.bytes),
     ("edge_path_transmitted_packets", "Packets sprayed over a path", |path| path.packets),
 ];

@@ -5,14 +5,16 @@ use std::time::Duration;
 use braid_edge_protocol::telemetry::{Limits, PathReport, PathState, Report, ResequenceReport, SprayReport};
 use braid_packet::TcpFlags;
 use braid_spray::{Counters, Gauge, HoldHistogram};
-use braid_types::{DatapathId, MacAddr};
+use braid_types::{DatapathId, MacAddr, SwitchPort};
 
 use super::mptcp::THREE_WAYS;
 use super::network::{Network, dpid, ip, mac, tuple};
 use crate::command::Command;
 use crate::event::{Event, GroupReport};
+use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Spray};
 use crate::settings::Settings;
+use crate::threat::{AlarmSource, Threat};
 use crate::view::{EdgePathState, EdgeView};
 
 /// Two edges, with a plain connection between them over three paths.
@@ -48,7 +50,7 @@ fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
         round_trip: Some(Duration::from_millis(20)),
         queue: Duration::from_millis(8),
         loss: 0.01,
-        silences: 0,
+        silences: 3,
     }
 }
 
@@ -108,6 +110,7 @@ fn what_an_edge_tells_of_its_paths_becomes_shares_and_rates() {
         [1_000_000, 3_000_000, 0].map(Some)
     );
     assert_eq!((paths[0].state, paths[0].queue_us), (Some(EdgePathState::Active), Some(8_000.0)));
+    assert_eq!(paths[0].silences, 3);
     assert_eq!(
         paths[0].estimated_capacity_bps,
         Some(990_000),
@@ -116,6 +119,62 @@ fn what_an_edge_tells_of_its_paths_becomes_shares_and_rates() {
     assert_eq!(paths[0].ports.len() + 1, paths[0].path.len());
     let sprayed = &network.brain.transfers()[0].streams[0].spray_paths;
     assert!(sprayed.iter().map(|it| &it.ports).eq(paths.iter().map(|it| &it.ports)));
+}
+
+/// The alarms about silent paths when an edge reports of its paths, in each round, a state and a number of silences.
+fn silent_paths(rounds: &[[(PathState, u32); 3]]) -> Vec<(SwitchPort, u32)> {
+    let mut network = sprayed();
+    let spray = group_of(&network, dpid(1));
+    for round in rounds {
+        let paths = spray.paths.iter().zip(round);
+        let paths = paths.map(|(it, (state, silences))| PathReport {
+            state: *state,
+            silences: *silences,
+            ..path(it.label.mac(), 1, 0)
+        });
+        tell(&mut network, 1, spray.group, Report::Spray(SprayReport { paths: paths.collect() }));
+        network.advance(Duration::from_secs(1));
+    }
+    let alarm = |notice: &Notice| match notice {
+        Notice::Alarm {
+            source: AlarmSource::Port(at),
+            threat: Threat::SilentPath { to, path, silences },
+            ..
+        } => {
+            assert_eq!((*to, path.first(), path.last()), (dpid(9), Some(&dpid(1)), Some(&dpid(9))));
+            Some((*at, *silences))
+        }
+        _ => None,
+    };
+    network.notices.iter().filter_map(alarm).collect()
+}
+
+const ACTIVE: (PathState, u32) = (PathState::Active, 0);
+
+#[test]
+fn a_path_that_falls_silent_while_others_answer_raises_an_alarm_once() {
+    let silent = (PathState::Silent, 1);
+    let alarms = silent_paths(&[[ACTIVE; 3], [silent, ACTIVE, ACTIVE], [silent, ACTIVE, ACTIVE]]);
+    assert_eq!(alarms.iter().map(|it| it.1).collect::<Vec<_>>(), [1]);
+    assert_eq!(alarms[0].0.dpid, dpid(1));
+    // It answered again before the edge was asked, and fell silent again later.
+    let again = |silences| [(PathState::Active, silences), ACTIVE, (PathState::Suspended, 0)];
+    let alarms = silent_paths(&[[ACTIVE; 3], again(2), again(2), again(5)]);
+    assert_eq!(alarms.iter().map(|it| it.1).collect::<Vec<_>>(), [2, 5]);
+}
+
+#[test]
+fn no_path_is_to_blame_where_none_answers_or_where_counts_begin_anew() {
+    let (silent, down) = ((PathState::Silent, 1), (PathState::Down, 0));
+    assert_eq!(silent_paths(&[[ACTIVE; 3], [silent; 3]]), []);
+    assert_eq!(silent_paths(&[[ACTIVE; 3], [silent, silent, down]]), []);
+    assert_eq!(silent_paths(&[[ACTIVE; 3], [(PathState::Active, 1); 3]]), [], "all were silent for a moment");
+    assert_eq!(silent_paths(&[[(PathState::Silent, 4), ACTIVE, ACTIVE]]), [], "before this controller asked");
+    assert_eq!(silent_paths(&[[(PathState::Active, 4), ACTIVE, ACTIVE], [ACTIVE; 3]]), [], "a new group");
+    let most = (PathState::Active, u32::MAX);
+    assert_eq!(silent_paths(&[[most, ACTIVE, ACTIVE], [most, ACTIVE, ACTIVE]]), []);
+    let after = silent_paths(&[[most, ACTIVE, ACTIVE], [silent, ACTIVE, ACTIVE]]);
+    assert_eq!(after.len(), 1, "the count has begun anew");
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn path(path: &EdgePathView, naming: &Naming) -> EdgePath {
         round_trip_us: path.round_trip_us,
         queue_us: path.queue_us,
         loss: path.loss,
+        silences: path.silences,
         packets: path.packets,
         bytes: path.bytes,
     }

@@ -25,6 +25,7 @@ fn edge(groups: std::ops::Range<u32>, share: f64, read_at: Time) -> EdgeView {
         round_trip_us: Some(9.0),
         queue_us: Some(1.0),
         loss: Some(0.0),
+        silences: 0,
         packets: 0,
         bytes: 0,
     };
