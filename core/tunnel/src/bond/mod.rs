@@ -140,7 +140,10 @@ impl Bond {
                 self.contents.push_back((path, Arc::new(Frame::Answer(answer).content())));
                 self.ask(now);
             }
-            Some(Frame::Answer(answer)) => self.lines.handle_answer(now, path, &answer),
+            Some(Frame::Answer(answer)) => {
+                self.lines.handle_answer(now, path, &answer);
+                self.lines.rescue(now);
+            }
             Some(Frame::Missing { path, seqs }) => self.repair(now, path, &seqs),
             Some(Frame::Abandoned { path, seqs }) => self.incoming.abandon(now, path, &seqs),
             None => {}

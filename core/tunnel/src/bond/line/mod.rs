@@ -8,6 +8,7 @@ mod rate;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use braid_spray::{Lateness, Missed};
 use braid_types::{BitsPerSec, Time};
 
 use super::frame::Answer;
@@ -16,10 +17,11 @@ use gate::{Gate, Seen};
 use losses::Losses;
 use rate::Rate;
 
-/// A path is dead when no probe is answered for this long, beyond the round trip.
+/// A path is dead when no probe is answered for this long, beyond the round trip; sooner if it misses what others have answered.
 const DEAD_AFTER: Duration = Duration::from_millis(120);
-/// Answers in a row that revive it.
+/// Answers in a row that revive it, and one that has missed some.
 const REVIVED_BY: u32 = 3;
+const SILENT_REVIVED_BY: u32 = 1;
 const MAX_PROBES: usize = 256;
 /// The part of the difference between the modelled queue and a measured one by which the model is corrected.
 const CORRECTION: f64 = 0.3;
@@ -50,11 +52,14 @@ pub(super) struct Line {
     answers: u32,
     updated: Time,
     round_trip: Duration,
+    last_round_trip: Duration,
+    lateness: Lateness,
     /// When the newest probe that was answered was sent.
     answered: Option<Time>,
     began: Time,
     in_a_row: u32,
     is_dead: bool,
+    revived_by: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,16 +99,21 @@ impl Line {
             answers: 0,
             updated: now,
             round_trip: Duration::ZERO,
+            last_round_trip: Duration::ZERO,
+            lateness: Lateness::default(),
             answered: None,
             began: now,
             in_a_row: 0,
             is_dead: false,
+            revived_by: REVIVED_BY,
         }
     }
 
     /// Traffic begins after a pause: nothing that was asked before counts.
     pub(super) fn wake(&mut self, now: Time) {
         self.probes.clear();
+        // A modem that has slept is late at first.
+        self.lateness = Lateness::default();
         self.backlog = 0.0;
         (self.updated, self.began) = (now, now);
         self.answered = self.answered.map(|_| now);
@@ -135,9 +145,13 @@ impl Line {
             return false;
         };
         self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
+        let due = self.probes.front().map_or(now, |oldest| oldest.at + self.last_round_trip);
         let Some(probe) = self.probes.drain(..=place).next_back() else { return false };
-        self.answered = Some(probe.at);
+        if self.answered.replace(probe.at).is_some() {
+            self.lateness.note(probe.at, now, due, DEAD_AFTER);
+        }
         let round_trip = now.since(probe.at);
+        self.last_round_trip = round_trip;
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
         self.delay.note(probe.at, answer.arrived);
@@ -145,7 +159,7 @@ impl Line {
         self.losses.note_answer(now, answer, u32::try_from(place).unwrap_or(u32::MAX), self.delay.is_calm());
         self.correct(now, &probe);
         self.control(now, &probe, has_waiting);
-        self.is_dead &= self.in_a_row < REVIVED_BY;
+        self.is_dead &= self.in_a_row < self.revived_by;
         true
     }
 
@@ -168,18 +182,37 @@ impl Line {
         self.probes.iter_mut().for_each(|probe| probe.level = (probe.level + wrong).max(0.0));
     }
 
-    /// Marks the path dead if nothing is answered; with probes that are far apart, after `slack` more.
-    pub(super) fn review(&mut self, now: Time, slack: Duration) {
+    /// Marks the path dead if nothing is answered; with probes that are further apart than `interval`, after `slack` more.
+    pub(super) fn review(&mut self, now: Time, interval: Duration, slack: Duration) {
+        let Some(oldest) = self.probes.front().map(|probe| probe.at) else { return };
         let newest = self.answered.unwrap_or(self.began);
-        let waits = self.probes.front().is_some_and(|probe| probe.at >= newest || self.answered.is_none());
-        let queued = Duration::from_secs_f64(self.waits(now).min(1.0));
-        if waits
-            && now.since(newest)
-                > self.round_trip.saturating_add(DEAD_AFTER).saturating_add(queued.max(slack))
-        {
+        let waits = oldest >= newest || self.answered.is_none();
+        // While this machine stood still, no probe was sent that could have been answered.
+        let since = newest.max(oldest - interval);
+        let limit =
+            self.round_trip.saturating_add(DEAD_AFTER).saturating_add(self.queued_for(now).max(slack));
+        if waits && now.since(since) > limit {
             (self.is_dead, self.in_a_row, self.backlog) = (true, 0, 0.0);
+            self.revived_by = REVIVED_BY;
             self.gate.wake(now);
         }
+    }
+
+    /// Whether it misses what a path with `other` lateness has answered, with probes at this interval.
+    pub(super) fn is_silent_beside(&self, now: Time, other: &Lateness, interval: Duration) -> bool {
+        let missed = Missed::of(self.probes.iter().map(|probe| probe.at), self.last_round_trip);
+        let allowance = self.lateness.allowance(interval).map(|it| it.saturating_add(self.queued_for(now)));
+        let allowance = allowance.filter(|it| *it < DEAD_AFTER && !self.is_dead);
+        missed.zip(allowance).is_some_and(|(missed, allowance)| other.proves(&missed, allowance))
+    }
+
+    /// It misses what others have answered.
+    pub(super) const fn note_silence(&mut self) {
+        (self.is_dead, self.revived_by) = (true, SILENT_REVIVED_BY);
+    }
+
+    pub(super) const fn lateness(&self) -> &Lateness {
+        &self.lateness
     }
 
     /// When a packet sent now would arrive, in seconds since an epoch that is the same for all paths; `None` while unknown.
@@ -270,6 +303,10 @@ impl Line {
             round_trip: self.round_trip,
             loss: self.losses.share(),
         })
+    }
+
+    fn queued_for(&self, now: Time) -> Duration {
+        Duration::from_secs_f64(self.waits(now).min(1.0))
     }
 
     fn waits(&self, now: Time) -> f64 {

@@ -14,6 +14,7 @@ use crate::endpoint::MAX_PATHS;
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// A path that is dearer than others is probed with each of so many probes, and may be silent for two of them.
 const STANDBY_PROBES: u32 = 10;
+const STANDBY_INTERVAL: Duration = Duration::from_millis(200);
 const STANDBY_SLACK: Duration = Duration::from_millis(400);
 /// A path counts as used for this long after its last packet in order.
 const USED_FOR: Duration = Duration::from_secs(1);
@@ -151,7 +152,11 @@ impl Lines {
                 line.note_probe(now, self.number);
                 probed.push(path);
             }
-            line.review(now, if is_dear { STANDBY_SLACK } else { Duration::ZERO });
+            if is_dear {
+                line.review(now, STANDBY_INTERVAL, STANDBY_SLACK);
+            } else {
+                line.review(now, PROBE_INTERVAL, Duration::ZERO);
+            }
         }
         self.rest(now);
         Some((self.number, probed))
@@ -183,9 +188,20 @@ impl Lines {
 
     pub(super) fn handle_answer(&mut self, now: Time, path: u8, answer: &Answer) {
         let has_waiting = self.held(path) > 0;
-        self.get_mut(path).into_iter().for_each(|line| {
-            line.handle_answer(now, answer, has_waiting);
-        });
+        if self.get_mut(path).is_some_and(|line| line.handle_answer(now, answer, has_waiting)) {
+            self.compare(now, path);
+        }
+    }
+
+    /// Leaves paths that miss what this one has answered.
+    fn compare(&mut self, now: Time, answered: u8) {
+        let Some(other) = self.get(answered).map(Line::lateness) else { return };
+        let others = self.up().filter(|(path, _)| *path != answered);
+        let silent = others.filter(|(_, line)| line.is_silent_beside(now, other, PROBE_INTERVAL));
+        let silent: Vec<u8> = silent.map(|(path, _)| path).collect();
+        for path in silent {
+            self.get_mut(path).into_iter().for_each(Line::note_silence);
+        }
     }
 
     /// The path by which a packet of a flow arrives first, behind those that wait.

@@ -119,3 +119,71 @@ fn a_path_whose_state_is_unknown_is_better_than_none() {
     lines.set(Time::ZERO, 3, false, UplinkSettings::default());
     assert_eq!(lines.pick(Time::ZERO, 1_000, 1), None);
 }
+
+/// Both paths have answered for two seconds; then the second misses what the first answers.
+fn lines_of_which_one_is_silent(turns: u64) -> Lines {
+    let mut lines = lines();
+    (1..100).for_each(|turn| answer(&mut lines, turn * 20, &[0, 1]));
+    (100..100 + turns).for_each(|turn| answer(&mut lines, turn * 20, &[0]));
+    lines
+}
+
+fn is_dead(lines: &Lines) -> [bool; 2] {
+    [0, 1].map(|path| lines.get(path).unwrap().is_dead())
+}
+
+#[test]
+fn a_path_that_misses_what_another_has_answered_is_left_soon_and_used_again_with_its_next_answer() {
+    assert_eq!(is_dead(&lines_of_which_one_is_silent(3)), [false; 2]);
+    // 40 ms after the answer to its first probe was due.
+    let mut lines = lines_of_which_one_is_silent(5);
+    assert_eq!(is_dead(&lines), [false, true]);
+    answer(&mut lines, 105 * 20, &[0, 1]);
+    assert_eq!(is_dead(&lines), [false; 2]);
+    assert_eq!(is_dead(&lines_of_which_one_is_silent(60)), [false, true]);
+}
+
+#[test]
+fn a_path_that_was_silent_for_long_answers_for_a_while_before_it_is_used() {
+    let mut lines = lines_of_which_one_is_silent(60);
+    answer(&mut lines, 160 * 20, &[0, 1]);
+    assert_eq!(is_dead(&lines), [false, true]);
+    (161..164).for_each(|turn| answer(&mut lines, turn * 20, &[0, 1]));
+    assert_eq!(is_dead(&lines), [false; 2]);
+}
+
+#[test]
+fn a_path_that_is_often_late_is_left_later() {
+    let mut lines = lines();
+    for turn in 1..100 {
+        // Of ten answers, one comes with the third after it.
+        let (number, _) = lines.poll_probe(Time::from_millis(turn * 20)).unwrap();
+        for (path, delay) in [(0, 20), (1, if turn % 10 == 0 { 110 } else { 60 })] {
+            let arrived = Time::from_millis(turn * 20 + delay / 2).as_nanos();
+            let at = Time::from_millis(turn * 20 + delay);
+            lines.handle_answer(at, path, &Answer { number, arrived, ..Answer::default() });
+        }
+    }
+    (100..105).for_each(|turn| answer(&mut lines, turn * 20, &[0]));
+    assert_eq!(is_dead(&lines), [false; 2], "its answers were 50 ms late before");
+    (105..112).for_each(|turn| answer(&mut lines, turn * 20, &[0]));
+    assert_eq!(is_dead(&lines), [false, true]);
+}
+
+#[test]
+fn after_a_pause_a_path_may_be_late() {
+    let mut lines = lines_of_which_one_is_silent(0);
+    lines.wake(Time::from_millis(60_000));
+    (3_000..3_006).for_each(|turn| answer(&mut lines, turn * 20, &[0]));
+    assert_eq!(is_dead(&lines), [false; 2]);
+}
+
+#[test]
+fn a_box_that_stood_still_leaves_no_path() {
+    let mut lines = lines_of_which_one_is_silent(0);
+    // Nothing is sent or read for ten seconds.
+    (600..610).for_each(|turn| {
+        answer(&mut lines, turn * 20, &[0, 1]);
+        assert_eq!(is_dead(&lines), [false; 2]);
+    });
+}
