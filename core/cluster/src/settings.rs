@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Settings {
     /// The interval of heartbeats.
     pub heartbeat: Duration,
-    /// A leader that was heard and then is silent for this long has its lease revoked.
+    /// A leader that was heard and then is silent for this long is replaced.
     pub silence: Duration,
     /// The time to live of leases. etcd has no shorter one than 1.5 times its election timeout, rounded up: 2 s.
     pub lease: Duration,

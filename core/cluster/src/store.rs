@@ -33,13 +33,11 @@ pub enum StoreRequest {
         /// The lease.
         lease: LeaseId,
     },
-    /// End a lease, if it exists, and with it the `leader` key that it holds.
-    Revoke {
-        /// The lease.
-        lease: LeaseId,
-    },
-    /// In one transaction: if there is no `leader`, and `term` has this revision, set both.
+    /// In one transaction: if there is no `leader`, or it has the lease that is replaced, and `term` has this revision, set
+    /// both.
     Campaign {
+        /// The lease of the leader in whose place the run comes; `None`: there must be no leader.
+        replaced: Option<LeaseId>,
         /// The lease that holds the `leader` key.
         lease: LeaseId,
         /// The run that campaigns.
@@ -58,7 +56,7 @@ pub enum StoreAnswer {
     View(StoreView),
     /// The campaign was won.
     Won,
-    /// The lease exists, or existed until it was revoked.
+    /// The lease exists.
     Done,
     /// The lease does not exist.
     NoLease,

@@ -1,4 +1,5 @@
-//! The duties of a leader: heartbeats and its lease, as long as its brain makes progress.
+//! The duties of a leader: heartbeats and its lease, as long as its brain makes progress. A standby keeps a lease for when it
+//! leads.
 
 use std::time::Duration;
 
@@ -59,12 +60,22 @@ impl Member {
     /// The request that keeps the lease alive, if it is due and the brain has made progress.
     pub(super) fn keep_alive(&mut self, now: Time) -> Option<StoreRequest> {
         let interval = self.settings.lease / 4;
-        let leading = self.leading.as_mut()?;
+        let Some(leading) = &mut self.leading else { return self.keep_spare(now) };
         if now < leading.keep_alive_at || !leading.is_alive {
             return None;
         }
         leading.is_alive = false;
         leading.keep_alive_at = now + interval;
         Some(StoreRequest::KeepAlive { lease: leading.lease })
+    }
+
+    /// As [`keep_alive`](Self::keep_alive), for the lease with which a standby can campaign at once.
+    fn keep_spare(&mut self, now: Time) -> Option<StoreRequest> {
+        if now < self.spare_at || self.calls.is_failing() {
+            return None;
+        }
+        self.spare_at = now + self.settings.lease / 4;
+        let lasting = self.lease.filter(|own| own.until.is_some_and(|until| now < until));
+        Some(lasting.map_or_else(|| self.grant(), |own| StoreRequest::KeepAlive { lease: own.id }))
     }
 }

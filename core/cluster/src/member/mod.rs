@@ -5,7 +5,7 @@
 //!  Standby ─────────▶ Leader ────────────────────────────────────────────────────▶ Standby
 //!   │   ▲               │  ▲
 //!   │   └ lost          └──┘ the lease is lost, or a switch has seen a newer term of the cluster: campaigns in a newer one
-//!   └─ nobody leads, or the leader that was heard is silent: revoke, grant, campaign
+//!   └─ nobody leads, or the leader that was heard is silent: campaigns in its place
 //! ```
 //!
 //! A leader without the store goes on until it is fenced: by a newer leader that it hears, or by the store when it is back.
@@ -97,6 +97,8 @@ pub struct Member {
     hearing: Hearing,
     calls: Calls,
     lease: Option<OwnLease>,
+    /// When a standby renews it.
+    spare_at: Time,
     /// The newest term of this cluster that was seen anywhere.
     newest: Term,
     runs: Runs,
@@ -124,6 +126,7 @@ impl Member {
             hearing: Hearing::default(),
             calls: Calls::new(settings.store_timeout),
             lease: None,
+            spare_at: now,
             newest: Term(0),
             runs: Runs::default(),
             connections: BTreeMap::new(),

@@ -35,6 +35,7 @@ pub(crate) struct Node {
     pub(crate) brain: Entries,
     pub(crate) calls: BTreeMap<IntentId, Call>,
     pub(crate) run: u32,
+    pub(crate) run_id: RunId,
     pub(crate) is_paused: bool,
     pub(crate) is_down: bool,
     /// Its brain hangs; the rest of the process goes on.
@@ -53,7 +54,7 @@ impl Node {
         let member = Self::start(now + skew, &id, seed);
         let roles = vec![Claimed::default(); switches];
         let probes = Probes::new(now, switches);
-        let (run, wake) = (0, 0);
+        let (run, run_id, wake) = (0, RunId(seed), 0);
         let (is_paused, is_down, hangs) = (false, false, false);
         let intents = Intents::new(IntentSettings::default());
         let (brain, calls) = (Entries::new(), BTreeMap::new());
@@ -65,6 +66,7 @@ impl Node {
             brain,
             calls,
             run,
+            run_id,
             is_paused,
             is_down,
             hangs,
@@ -95,6 +97,7 @@ impl Node {
 
     pub(crate) fn restart(&mut self, now: Time, seed: u64) {
         self.run += 1;
+        self.run_id = RunId(seed);
         (self.is_down, self.is_paused, self.hangs) = (false, false, false);
         self.roles.fill(Claimed::default());
         self.probes = Probes::new(now, self.roles.len());

@@ -29,13 +29,21 @@ fn alone() -> Member {
     Member::new(Time::ZERO, Identity { id, run, stamp, first_term: Term(0), seed: 1 }, Settings::default())
 }
 
-/// Lets the member read the store, and returns what it asks for then.
-fn read(member: &mut Member, now: Time, view: StoreView) -> Option<StoreRequest> {
+/// Lets the member ask a store that has this and gives leases; the lease of the leader in whose place it campaigns, if it does.
+fn replaced_by(member: &mut Member, now: Time, view: &StoreView) -> Option<LeaseId> {
     member.handle_timeout(now);
-    let (id, request) = member.poll_store().expect("a read");
-    assert_eq!(request, StoreRequest::Read);
-    member.handle_store(now, id, Some(StoreAnswer::View(view)));
-    member.poll_store().map(|(_, request)| request)
+    while let Some((id, request)) = member.poll_store() {
+        let answer = match request {
+            StoreRequest::Campaign { replaced, .. } if replaced.is_some() => return replaced,
+            StoreRequest::Read | StoreRequest::Campaign { .. } => StoreAnswer::View(view.clone()),
+            StoreRequest::Grant { .. } | StoreRequest::KeepAlive { .. } => StoreAnswer::Done,
+        };
+        member.handle_store(now, id, Some(answer));
+        if matches!(request, StoreRequest::Campaign { .. }) {
+            return None;
+        }
+    }
+    None
 }
 
 fn others(leader: usize) -> impl Iterator<Item = usize> {
@@ -268,20 +276,19 @@ fn a_connection_that_ends_after_the_leader_has_connected_anew_is_not_its_end() {
 }
 
 #[test]
-fn a_member_revokes_an_earlier_run_of_itself_and_not_another_process_with_its_name() {
+fn a_member_takes_the_place_of_an_earlier_run_of_itself_and_not_of_another_process_with_its_name() {
     let led_by = |run: u64, term: u64| {
         let (member, run, lease) = (MemberId::new("a"), RunId(run), LeaseId(run));
         let leader = Some(LeaderRecord { member, run, term: Term(term), lease });
         StoreView { term: Some((Term(term), term)), leader }
     };
     let mut member = alone();
-    let asked = read(&mut member, Time::ZERO, led_by(6, 10));
-    assert_eq!(asked, Some(StoreRequest::Revoke { lease: LeaseId(6) }), "it was there before");
+    assert_eq!(replaced_by(&mut member, Time::ZERO, &led_by(6, 10)), Some(LeaseId(6)), "it was there before");
     let mut member = alone();
-    read(&mut member, Time::ZERO, StoreView { term: Some((Term(10), 10)), leader: None });
-    for second in 1..20 {
-        member.handle_timeout(Time::from_millis(second * 1_000 - 500));
-        let asked = read(&mut member, Time::from_millis(second * 1_000), led_by(8, 20));
+    let nobody = StoreView { term: Some((Term(10), 10)), leader: None };
+    assert_eq!(replaced_by(&mut member, Time::ZERO, &nobody), None);
+    for millis in (100..20_000).step_by(100) {
+        let asked = replaced_by(&mut member, Time::from_millis(millis), &led_by(8, 20));
         assert_eq!(asked, None, "it was elected later, and lives");
     }
 }

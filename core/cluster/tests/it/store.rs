@@ -49,13 +49,10 @@ impl Store {
                 }
                 None => StoreAnswer::NoLease,
             },
-            StoreRequest::Revoke { lease } => {
-                self.end(lease);
-                StoreAnswer::Done
-            }
-            StoreRequest::Campaign { lease, run, term, term_revision } => {
-                let member = from.clone();
-                self.campaign(LeaderRecord { member, run, term, lease }, term_revision)
+            StoreRequest::Campaign { replaced, lease, run, term, term_revision } => {
+                let (member, leads) = (from.clone(), self.leader.as_ref().map(|leader| leader.lease));
+                let is_as_read = leads == replaced && self.term_revision() == term_revision;
+                self.campaign(LeaderRecord { member, run, term, lease }, is_as_read)
             }
         })
     }
@@ -89,8 +86,12 @@ impl Store {
         Some(IntentAnswer::Written(self.revision))
     }
 
-    fn campaign(&mut self, leader: LeaderRecord, revision: u64) -> StoreAnswer {
-        if self.leader.is_some() || self.term.map_or(0, |(_, revision)| revision) != revision {
+    fn term_revision(&self) -> u64 {
+        self.term.map_or(0, |(_, revision)| revision)
+    }
+
+    fn campaign(&mut self, leader: LeaderRecord, is_as_read: bool) -> StoreAnswer {
+        if !is_as_read {
             return StoreAnswer::View(self.view());
         }
         if !self.leases.contains_key(&leader.lease) {

@@ -154,6 +154,12 @@ impl World {
         (other.is_none() && self.switches.iter().all(is_master)).then_some(leader.index)
     }
 
+    /// Whether the store's leader is a run that has been replaced.
+    pub(crate) fn is_led_by_the_dead(&self) -> bool {
+        let leader = self.store.view().leader;
+        leader.is_some_and(|leader| self.nodes.iter().all(|node| node.run_id != leader.run))
+    }
+
     pub(crate) fn pause(&mut self, member: usize) {
         self.nodes[member].is_paused = true;
     }

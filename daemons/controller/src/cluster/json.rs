@@ -49,6 +49,11 @@ pub(super) fn has_revision(key: &str, revision: u64) -> Value {
     json!({ "key": encode(key), "target": "MOD", "result": "EQUAL", "modRevision": revision.to_string() })
 }
 
+/// The condition that a key exists and this lease holds it.
+pub(super) fn has_lease(key: &str, lease: LeaseId) -> Value {
+    json!({ "key": encode(key), "target": "LEASE", "result": "EQUAL", "lease": lease.0.to_string() })
+}
+
 /// Whether a transaction's conditions held. etcd leaves out what is false.
 pub(super) fn succeeded(answer: &Value) -> bool {
     answer["succeeded"].as_bool().unwrap_or_default()

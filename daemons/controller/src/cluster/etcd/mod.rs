@@ -17,8 +17,8 @@ use ureq::http::HeaderValue;
 use ureq::http::header::AUTHORIZATION;
 
 use super::json::{
-    has_revision, is_absent, leader, leader_value, number, pair, pairs, put, put_leased, range, succeeded,
-    view,
+    has_lease, has_revision, is_absent, leader, leader_value, number, pair, pairs, put, put_leased, range,
+    succeeded, view,
 };
 use super::stamps::Stamps;
 use super::store_url::StoreUrl;
@@ -86,11 +86,9 @@ impl Etcd {
                 let lasts = number(&answer["result"]["TTL"]).is_some_and(|ttl| ttl > 0);
                 Some(if lasts { StoreAnswer::Done } else { StoreAnswer::NoLease })
             }
-            StoreRequest::Revoke { lease } => {
-                done(self.call("lease/revoke", &json!({ "ID": lease.0.to_string() })), "lease not found")
-            }
-            StoreRequest::Campaign { lease, run, term, term_revision } => {
-                let compare = json!([is_absent(&keys[1]), has_revision(&keys[0], term_revision)]);
+            StoreRequest::Campaign { replaced, lease, run, term, term_revision } => {
+                let leads = replaced.map_or_else(|| is_absent(&keys[1]), |it| has_lease(&keys[1], it));
+                let compare = json!([leads, has_revision(&keys[0], term_revision)]);
                 let put_leader = put_leased(&keys[1], &leader_value(member, run, term), lease);
                 let success = json!([put(&keys[0], &term.to_string()), put_leader]);
                 let body = json!({ "compare": compare, "success": success, "failure": read });

@@ -4,7 +4,7 @@ mod server;
 
 use std::time::Instant;
 
-use braid_cluster::{Entries, IntentAnswer, IntentRequest, IntentView, RunId};
+use braid_cluster::{Entries, IntentAnswer, IntentRequest, IntentView, LeaseId, RunId};
 use braid_types::Term;
 use serde_json::{Value, json};
 
@@ -286,4 +286,34 @@ fn damaged_keys_of_the_election_are_named() {
     assert_eq!(etcd.check_election(), Ok(Some("/braid/c/leader".to_owned())));
     etcd.put("term", "nonsense").expect("a write");
     assert_eq!(etcd.check_election(), Ok(Some("/braid/c/term".to_owned())));
+}
+
+#[test]
+fn a_campaign_takes_the_place_of_the_leader_that_was_read_and_of_no_other() {
+    let Some(server) = Server::start(Vec::new()) else { return };
+    let mut etcd =
+        client(&format!("etcd://{}", server.endpoint()), StoreCredentials::default()).expect("no files");
+    let (member, run, ttl) = (MemberId::new("a"), RunId(7), Duration::from_secs(60));
+    patiently(|| etcd.put("ready", "")).expect("a write");
+    let [first, second] = [LeaseId(101), LeaseId(102)];
+    for lease in [first, second] {
+        assert_eq!(etcd.answer(&member, StoreRequest::Grant { lease, ttl }), Some(StoreAnswer::Done));
+    }
+    let mut campaign = |replaced, lease, (term, term_revision)| {
+        let request = StoreRequest::Campaign { replaced, lease, run, term: Term(term), term_revision };
+        etcd.answer(&member, request).expect("an answer")
+    };
+    let revision = |answer: &StoreAnswer| match answer {
+        StoreAnswer::View(view) => view.term.map_or(0, |(_, revision)| revision),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(campaign(None, first, (5, 0)), StoreAnswer::Won);
+    let lost = campaign(None, second, (6, 0));
+    let read = revision(&lost);
+    assert_eq!(revision(&campaign(Some(LeaseId(9)), second, (6, read))), read, "that one does not lead");
+    assert_eq!(revision(&campaign(Some(first), second, (6, read - 1))), read, "that was before");
+    assert_eq!(campaign(Some(first), second, (6, read)), StoreAnswer::Won);
+    let StoreAnswer::View(view) = campaign(Some(first), second, (7, read)) else { panic!("a view") };
+    let leads = view.leader.map(|leader| (leader.term, leader.lease));
+    assert_eq!(leads, Some((Term(6), second)));
 }
