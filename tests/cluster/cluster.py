@@ -26,6 +26,8 @@ from testbed import Lab, wait_until  # noqa: E402
 
 SWITCHES = ["s1", "s2"]
 MEMBERS = ["a", "b", "c"]
+# Ports from which announced connections come.
+ANNOUNCED = [7_001, 7_002]
 
 
 class ClusterLab(Lab):
@@ -74,6 +76,11 @@ class Member:
     def assign(self):
         return self.api("POST", "assignments", {"src": "10.0.0.1", "dst": "10.0.0.2", "paths": 1, "owner": "check"})
 
+    def announce(self, assignment, port):
+        """Announces a connection from this port for an assignment."""
+        ends = {"src": "10.0.0.1", "src_port": port, "dst": "10.0.0.2", "dst_port": 5_555}
+        return self.api("POST", f"assignments/{assignment}/streams", {**ends, "owner": "check"})
+
     def assignments(self):
         return [assignment["id"] for assignment in self.ask("assignments")["assignments"]]
 
@@ -95,10 +102,10 @@ class Member:
     def alarms(self):
         return {alarm["kind"] for alarm in self.ask("alarms")["alarms"]}
 
-    def transfers(self):
-        """Its MPTCP connections, by the ports of their subflows."""
+    def transfers(self, kind="mptcp"):
+        """Its transfers of a kind, by the ports of their streams."""
         transfers = self.ask("transfers")["transfers"]
-        return sorted([stream["src_port"] for stream in it["streams"]] for it in transfers if it["kind"] == "mptcp")
+        return sorted([stream["src_port"] for stream in it["streams"]] for it in transfers if it["kind"] == kind)
 
     def followers(self):
         """The standbys that have what it knows."""
@@ -279,12 +286,14 @@ class Check:
         leader.start()
 
     def recall(self):
-        """The next leader knows from the start which hosts there are and which subflows are of one connection."""
+        """The next leader knows from the start which hosts there are, and which subflows and announced connections belong together."""
         self.lab.inside("beta", "python3", str(HERE / "mptcp.py"), "serve", "10.0.0.2")
         time.sleep(1)
         client = self.lab.inside("alpha", "python3", str(HERE / "mptcp.py"), "hold", "10.0.0.2", "3")
         self.expect("MPTCP connections are open", client.stdout.readline() == "open\n")
         leader = self.settle()
+        announced = [self.insist(lambda port=port: leader.announce(self.promised[0], port)) for port in ANNOUNCED]
+        self.expect("connections are announced", [it["status"] for it in announced] == [201] * len(ANNOUNCED))
         standbys = sorted(set(MEMBERS) - {leader.name})
         wait_until("standbys have what the leader knows", lambda: leader.followers() == standbys)
         before = leader.transfers()
@@ -297,6 +306,7 @@ class Check:
         self.expect("hosts are known at once", asked[-1]["status"] == 201)
         new = self.settle()
         self.expect("connections of the same hosts are not merged", new.transfers() == before)
+        self.expect("announced connections are those of their assignment", new.transfers("parallel") == [ANNOUNCED])
         made = asked[-1]["answer"]["assignment"]["id"]
         release = lambda: standby.api("DELETE", f"assignments/{made}", {"owner": "check"})
         self.expect("the assignment is released", self.insist(release)["status"] == 200)

@@ -68,7 +68,7 @@ pub use counters::{Counters, Sizes};
 pub use event::{
     Event, GroupReport, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule,
 };
-pub use facts::{FACTS_VERSION, Fact, FactChange, FactKey, HostFact, LinkFact};
+pub use facts::{FACTS_VERSION, Fact, FactChange, FactKey, HostFact, LinkFact, LossyFact};
 pub use health::LossEvidence;
 pub use label::Label;
 pub use names::{NetworkNames, NoNames, Text};

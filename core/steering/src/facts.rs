@@ -32,6 +32,27 @@ impl TransferFact {
     }
 }
 
+/// Plain TCP connections that carry one transfer: those that an application announced, or that were recognised as parallel,
+/// or one that edges spray.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ConnectionsFact {
+    /// The transfer's number at the controller that says this.
+    pub id: TransferId,
+    /// What they have in common.
+    pub opening: Opening,
+    /// The connections, each from the opening host.
+    pub tuples: Vec<FiveTuple>,
+}
+
+/// What is known of a transfer, by the way it is carried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KnownTransfer {
+    /// An MPTCP connection.
+    Mptcp(TransferFact),
+    /// Plain TCP connections.
+    Plain(ConnectionsFact),
+}
+
 /// What is known of a subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StreamFact {

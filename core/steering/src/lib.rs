@@ -33,7 +33,7 @@ mod transfers;
 
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use changes::{Changed, Count};
-pub use facts::{StreamFact, TransferFact};
+pub use facts::{ConnectionsFact, KnownTransfer, StreamFact, TransferFact};
 pub use ids::{StreamId, TransferId};
 pub use placement::{Move, Placement, PlacementPolicy, PlacementRequest, Policy, PolicyError};
 pub use policy::{

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_steering::{Group, Limits, Opening, StreamId, TransferFact, TransferId, TransferKind, Transfers};
+use braid_steering::{Group, KnownTransfer, Limits, Opening, StreamId, TransferId, TransferKind, Transfers};
 use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 
 const TOKEN: Token = Token(0xdead_beef);
@@ -237,7 +237,7 @@ fn rates_follow_from_counts_and_their_times() {
 }
 
 /// What another table of transfers is told, all of it.
-fn told(transfers: &mut Transfers) -> Vec<TransferFact> {
+fn told(transfers: &mut Transfers) -> Vec<KnownTransfer> {
     transfers.publish(true);
     transfers.take_facts(usize::MAX).into_iter().filter_map(|(_, fact)| fact).collect()
 }
@@ -310,12 +310,35 @@ fn transfers_are_told_once_for_all_their_changes_and_when_they_end() {
     assert_eq!(transfers.take_facts(9), [], "nobody is told");
     transfers.publish(true);
     let id = connection(&mut transfers, 2, 9);
-    let parallel = Opening::Parallel(Group::Announced(1));
-    open(&mut transfers, tuple(3, 1000, 9), parallel);
     assert_eq!(transfers.take_facts(1).len(), 1);
-    let [(told, Some(fact))] = &transfers.take_facts(9)[..] else { panic!("one transfer") };
+    let [(told, Some(KnownTransfer::Mptcp(fact)))] = &transfers.take_facts(9)[..] else {
+        panic!("one transfer")
+    };
     assert_eq!((*told, fact.token, fact.streams.len()), (id, Some(TOKEN), 1));
     let stream = transfers.by_tuple(&tuple(2, 1000, 9)).expect("a stream").id;
     transfers.end(stream);
     assert_eq!(transfers.take_facts(9), [(id, None)]);
+}
+
+#[test]
+fn plain_connections_are_restored_in_the_transfers_that_they_had() {
+    let mut before = Transfers::new(Limits::default());
+    let [one, other] = [1, 2].map(|id| Opening::Parallel(Group::Announced(id)));
+    let openings = [one, one, other, Opening::Sprayed, Opening::Sprayed];
+    let streams: Vec<_> = openings.iter().zip(1000..).collect();
+    let opened = streams.iter().map(|(opening, port)| open(&mut before, tuple(1, *port, 9), **opening));
+    let ids: Vec<_> = opened.collect();
+    let mut after = Transfers::new(Limits::default());
+    after.remember(told(&mut before));
+    for id in ids.iter().rev() {
+        let tuple = before.stream(*id).expect("a stream").tuple;
+        after.restore(Time::ZERO, *id, tuple).expect("room");
+        assert_eq!(after.stream(*id).map(|it| it.opening), before.stream(*id).map(|it| it.opening));
+    }
+    let of = |id: StreamId| transfer_of(&after, id);
+    assert_eq!(of(ids[0]), of(ids[1]));
+    assert_eq!(after.transfer_count(), 4);
+    assert_eq!(after.of_group(Group::Announced(2)).map(|it| it.id), Some(of(ids[2])));
+    let kind = after.transfer(of(ids[3])).map(|it| it.kind);
+    assert_eq!(kind, Some(TransferKind::Spray));
 }

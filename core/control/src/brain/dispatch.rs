@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_packet::lldp::ProbeKey;
-use braid_steering::Policies;
+use braid_steering::{KnownTransfer, Policies};
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use super::Brain;
@@ -227,8 +227,9 @@ impl Dispatch<'_> {
     fn on_facts(&mut self, facts: &[Fact]) {
         self.brain.memory.accept(self.now, facts);
         let transfers = facts.iter().filter_map(|fact| match fact {
-            Fact::Transfer(transfer) => Some(transfer.clone()),
-            _ => None,
+            Fact::Transfer(transfer) => Some(KnownTransfer::Mptcp(transfer.clone())),
+            Fact::Connections(connections) => Some(KnownTransfer::Plain(connections.clone())),
+            Fact::Host(_) | Fact::Link(_) => None,
         });
         self.brain.transfers.remember(transfers);
         for at in self.brain.discovery.ports_with(Role::Host).collect::<Vec<_>>() {

@@ -215,8 +215,10 @@ impl Dispatch<'_> {
             match change {
                 Change::LinkAdded { link, .. } => {
                     self.brain.has_growth = true;
-                    let measured = self.brain.memory.take_link(link);
-                    self.brain.measurement.recall(&mut context!(self), measured);
+                    let known = self.brain.memory.take_link(link);
+                    self.brain.measurement.recall(&mut context!(self), known);
+                    self.brain.health.handle_link_up(&mut context!(self), *link, known);
+                    self.drain_health();
                     self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::LinkUp);
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }

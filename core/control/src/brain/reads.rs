@@ -226,8 +226,8 @@ impl Brain {
 
     /// Up to `count` changes of facts since they were taken last. O(count), and O(links) once a second.
     pub fn take_facts(&mut self, now: Time, count: usize) -> Vec<FactChange> {
-        let Self { topology, measurement, transfers, publisher, .. } = self;
-        publisher.take(FactSources { now, topology, measurement, transfers }, count)
+        let Self { topology, measurement, health, transfers, publisher, .. } = self;
+        publisher.take(FactSources { now, topology, measurement, health, transfers }, count)
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {

@@ -33,7 +33,7 @@ impl Memory {
                     self.by_port.insert((host.at, host.ip), *host);
                 }
                 Fact::Link(link) => _ = self.links.insert(link.link, *link),
-                Fact::Transfer(_) => {}
+                Fact::Transfer(_) | Fact::Connections(_) => {}
             }
         }
     }

@@ -10,10 +10,12 @@ mod publisher;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_steering::{TransferFact, TransferId};
+use braid_steering::{ConnectionsFact, KnownTransfer, TransferFact, TransferId};
 use braid_topology::Link;
 use braid_types::{BitsPerSec, MacAddr, SwitchPort};
 use serde::{Deserialize, Serialize};
+
+use crate::health::LossEvidence;
 
 pub(crate) use memory::Memory;
 pub(crate) use publisher::{FactSources, Publisher};
@@ -32,6 +34,8 @@ pub enum Fact {
     Link(LinkFact),
     /// Which streams carry one transfer, and by what others join.
     Transfer(TransferFact),
+    /// Which plain connections carry one transfer.
+    Connections(ConnectionsFact),
 }
 
 /// An address of a host.
@@ -57,6 +61,18 @@ pub struct LinkFact {
     /// Its capacity, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<BitsPerSec>,
+    /// That it loses frames, and is avoided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lossy: Option<LossyFact>,
+}
+
+/// What is known of a directed link that loses frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LossyFact {
+    /// What shows it.
+    pub evidence: LossEvidence,
+    /// How long it must be clean before it is used again.
+    pub hold: Duration,
 }
 
 /// What a fact is about. There is one fact about each.
@@ -88,6 +104,16 @@ impl Fact {
             Self::Host(host) => FactKey::Host(host.ip),
             Self::Link(link) => FactKey::Link(link.link),
             Self::Transfer(transfer) => FactKey::Transfer(transfer.id),
+            Self::Connections(connections) => FactKey::Transfer(connections.id),
+        }
+    }
+}
+
+impl From<KnownTransfer> for Fact {
+    fn from(known: KnownTransfer) -> Self {
+        match known {
+            KnownTransfer::Mptcp(transfer) => Self::Transfer(transfer),
+            KnownTransfer::Plain(connections) => Self::Connections(connections),
         }
     }
 }

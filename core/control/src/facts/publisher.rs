@@ -8,7 +8,8 @@ use braid_steering::Transfers;
 use braid_topology::{Change, Link, LinkState, Topology};
 use braid_types::Time;
 
-use super::{Fact, FactChange, FactKey, HostFact, LinkFact};
+use super::{Fact, FactChange, FactKey, HostFact, LinkFact, LossyFact};
+use crate::health::Health;
 use crate::measurement::Measurement;
 
 /// Links are compared with what was told of them in this interval.
@@ -38,6 +39,7 @@ pub(crate) struct FactSources<'a> {
     pub(crate) now: Time,
     pub(crate) topology: &'a Topology,
     pub(crate) measurement: &'a Measurement,
+    pub(crate) health: &'a Health,
     pub(crate) transfers: &'a mut Transfers,
 }
 
@@ -74,7 +76,7 @@ impl Publisher {
         }
         let transfers = from.transfers.take_facts(count.saturating_sub(changes.len()));
         changes.extend(transfers.into_iter().map(|(id, fact)| match fact {
-            Some(fact) => FactChange::Known(Fact::Transfer(fact)),
+            Some(known) => FactChange::Known(known.into()),
             None => FactChange::Gone(FactKey::Transfer(id)),
         }));
         told.compare_links(&from);
@@ -86,13 +88,14 @@ impl Publisher {
 
 impl Told {
     /// Notes which links have changed since they were told.
-    fn compare_links(&mut self, FactSources { now, topology, measurement, .. }: &FactSources<'_>) {
+    fn compare_links(&mut self, from: &FactSources<'_>) {
+        let (now, topology) = (from.now, from.topology);
         if !self.waiting.is_empty() || self.links_at.is_some_and(|at| now.since(at) < LINKS_INTERVAL) {
             return;
         }
-        self.links_at = Some(*now);
+        self.links_at = Some(now);
         for (link, state) in topology.links() {
-            let fact = measured(measurement, link, &state);
+            let fact = of_link(from, link, &state);
             if self.links.insert(link, fact) != Some(fact) {
                 self.waiting.push_back(FactChange::Known(Fact::Link(fact)));
             }
@@ -107,7 +110,12 @@ fn host(topology: &Topology, ip: IpAddr) -> FactChange {
     fact.map_or(FactChange::Gone(FactKey::Host(ip)), |fact| FactChange::Known(Fact::Host(fact)))
 }
 
-fn measured(measurement: &Measurement, link: Link, state: &LinkState) -> LinkFact {
+fn of_link(
+    FactSources { measurement, health, .. }: &FactSources<'_>,
+    link: Link,
+    state: &LinkState,
+) -> LinkFact {
     let capacity = measurement.of(&link).capacity.map(|reading| reading.capacity);
-    LinkFact { link, delay: state.delay, capacity }
+    let lossy = health.degraded(&link).map(|it| LossyFact { evidence: it.evidence, hold: it.hold });
+    LinkFact { link, delay: state.delay, capacity, lossy }
 }

@@ -97,6 +97,16 @@ impl LinkHealth {
         }
     }
 
+    /// The controller that led before knew that the link loses frames: it has to be clean for as long as it had to there.
+    /// Returns whether that is news.
+    pub(super) fn recall(&mut self, now: Time, evidence: LossEvidence, hold: Duration) -> bool {
+        let is_news = matches!(self.state, State::Working { .. });
+        if is_news {
+            self.state = State::Degraded(Box::new(Degraded::new(now, evidence, hold)));
+        }
+        is_news
+    }
+
     /// Takes the next step. What is lost while frames queue in the link, which `is_congested` says, is no evidence.
     pub(super) fn note(
         &mut self,

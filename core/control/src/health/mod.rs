@@ -22,6 +22,7 @@ use braid_topology::{Degradation, Link, LinkState, Topology};
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use crate::context::Context;
+use crate::facts::{LinkFact, LossyFact};
 use crate::measurement::{Measurement, ReadPeriod};
 use crate::port_counters::PortCounters;
 use link::{Change, LinkHealth};
@@ -128,6 +129,21 @@ impl Health {
         if cx.now.since(self.reviewed_at) >= REVIEW_INTERVAL {
             self.reviewed_at = cx.now;
             self.review(cx);
+        }
+    }
+
+    /// A link is found. One that lost frames when it was last known, here or by the controller that led before, is avoided as
+    /// then.
+    pub(crate) fn handle_link_up(&mut self, cx: &mut Context<'_>, link: Link, known: Option<LinkFact>) {
+        let lossy = known.and_then(|fact| fact.lossy).filter(|_| cx.settings.health.enabled);
+        if let Some(LossyFact { evidence, hold }) = lossy
+            && self.links.entry(link).or_default().recall(cx.now, evidence, hold)
+        {
+            self.degraded.insert(link);
+            self.events.push_back(HealthEvent::Degraded { link, evidence });
+        }
+        if [link, link.reversed()].iter().any(|link| self.degraded.contains(link)) {
+            self.mark(cx, &link);
         }
     }
 

@@ -216,7 +216,7 @@ impl Measurement {
 
     /// Begins with what another controller has measured of a link.
     pub(crate) fn recall(&mut self, cx: &mut Context<'_>, measured: Option<LinkFact>) {
-        let Some(LinkFact { link, delay, capacity }) = measured else { return };
+        let Some(LinkFact { link, delay, capacity, .. }) = measured else { return };
         let Some(known) = cx.topology.state_at(link.src) else { return };
         let meter = self.links.entry(link).or_default();
         meter.capacity = meter.capacity.or(capacity.map(|capacity| CapacityReading { capacity, at: cx.now }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use braid_paths::Path;
-use braid_steering::{Route, StreamId};
+use braid_steering::{Opening, Route, Stream, StreamId};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
@@ -19,6 +19,7 @@ use crate::pipeline::{Hop, Rule};
 use crate::requests::RequestDeps;
 use crate::role::Role;
 use crate::routing::{BroadcastTree, GroupKey, NextHop, RouteKey, RoutingChange};
+use crate::spray::SprayRequest;
 use crate::streams::{NetworkChange, switches_of};
 
 /// Stream numbers left free above the installed ones, since switches that join later may use them.
@@ -131,9 +132,21 @@ impl Reconciliation<'_> {
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(id, tuple, false) {
             self.on.streams.set_route(&mut self.on.deps, id, Some(Route { forward: there, reverse: here }));
+            self.await_spray(id);
             for (dpid, rule) in [forward, back] {
                 self.on.deps.cx.out.add(dpid, rule);
             }
+        }
+    }
+
+    /// A stream on a single path that the controller before would have sprayed is sprayed once that is possible.
+    fn await_spray(&mut self, id: StreamId) {
+        let deps = &mut self.on.deps;
+        let Some(&Stream { tuple, transfer, opening, .. }) = deps.transfers.stream(id) else { return };
+        if let Some(ends) = switches_of(deps.cx.topology, &tuple).filter(|_| opening == Opening::Sprayed) {
+            let policy = deps.cx.policy_of(&tuple);
+            let (policy, is_allowed) = (policy.spray(), policy.may_spray());
+            deps.spray.await_paths(SprayRequest { id, transfer, tuple, ends, policy, is_allowed });
         }
     }
 

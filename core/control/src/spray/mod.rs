@@ -47,7 +47,7 @@ impl BundleKey {
 
 /// The bundles in use and their streams.
 ///
-/// What it shows beside the methods here: `is_possible`, `place` and `leave` in `place`; `review` and `commit` in `review`;
+/// What it shows beside the methods here: `is_possible`, `place`, `await_paths` and `leave` in `place`; `review` and `commit` in `review`;
 /// `handle_reports` in `telemetry`; `list_edges` in `view`.
 #[derive(Debug, Default)]
 pub(crate) struct Spray {

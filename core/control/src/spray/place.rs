@@ -52,6 +52,11 @@ impl Spray {
         self.stream(id).map(StreamBundles::hops)
     }
 
+    /// A stream that another controller left on a single path is to be sprayed once paths are suitable.
+    pub(crate) fn await_paths(&mut self, request: SprayRequest) {
+        self.single.insert(request.id, request);
+    }
+
     /// A stream is not sprayed any more: its resequencing rules are removed.
     pub(crate) fn leave(&mut self, cx: &mut Context<'_>, id: StreamId) {
         let Some(stream) = self.forget(id) else { return };

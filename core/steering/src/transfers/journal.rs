@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::Transfers;
-use crate::facts::{StreamFact, TransferFact};
+use crate::facts::{ConnectionsFact, KnownTransfer, StreamFact, TransferFact};
 use crate::ids::TransferId;
 use crate::stream::{Stream, Transfer, TransferKind};
 
-/// The MPTCP connections that have changed; `None` while nobody is told. Each is there once, so it has no other limit than
-/// the table of transfers.
+/// The transfers that have changed; `None` while nobody is told. Each is there once, so it has no other limit than the table
+/// of transfers.
 #[derive(Debug, Default)]
 pub(super) struct Journal(Option<BTreeSet<TransferId>>);
 
 impl Journal {
     pub(super) fn note(&mut self, transfer: &Transfer) {
-        if let Some(changed) = self.0.as_mut().filter(|_| transfer.kind == TransferKind::Mptcp) {
+        if let Some(changed) = &mut self.0 {
             changed.insert(transfer.id);
         }
     }
@@ -23,12 +23,12 @@ impl Journal {
 impl Transfers {
     /// Begins to note which transfers change, for other controllers, and notes all that there are; or ends it.
     pub fn publish(&mut self, is_published: bool) {
-        let all = || self.transfers.iter().filter(|it| it.kind == TransferKind::Mptcp).map(|it| it.id);
+        let all = || self.transfers.iter().map(|it| it.id);
         self.journal.0 = is_published.then(|| all().collect());
     }
 
     /// Up to `count` transfers that have changed since they were taken last, as they are now; `None` for those that ended.
-    pub fn take_facts(&mut self, count: usize) -> Vec<(TransferId, Option<TransferFact>)> {
+    pub fn take_facts(&mut self, count: usize) -> Vec<(TransferId, Option<KnownTransfer>)> {
         let mut ids = Vec::new();
         while ids.len() < count
             && let Some(id) = self.journal.0.as_mut().and_then(BTreeSet::pop_first)
@@ -38,11 +38,16 @@ impl Transfers {
         ids.into_iter().map(|id| (id, self.transfers.get(id).map(|it| self.fact(it)))).collect()
     }
 
-    fn fact(&self, transfer: &Transfer) -> TransferFact {
-        let Transfer { id, token, opener_token, ref streams, .. } = *transfer;
-        let streams = streams.iter().filter_map(|id| self.streams.get(*id));
+    fn fact(&self, transfer: &Transfer) -> KnownTransfer {
+        let Transfer { id, kind, token, opener_token, ref streams, .. } = *transfer;
+        let streams = || streams.iter().filter_map(|id| self.streams.get(*id));
+        let first = streams().next().filter(|_| kind != TransferKind::Mptcp);
+        if let Some(opening) = first.map(|stream| stream.opening) {
+            let tuples = streams().map(|stream| stream.tuple).collect();
+            return KnownTransfer::Plain(ConnectionsFact { id, opening, tuples });
+        }
         let fact =
             |&Stream { tuple, opening, established, .. }: &Stream| StreamFact { tuple, opening, established };
-        TransferFact { id, token, opener_token, streams: streams.map(fact).collect() }
+        KnownTransfer::Mptcp(TransferFact { id, token, opener_token, streams: streams().map(fact).collect() })
     }
 }

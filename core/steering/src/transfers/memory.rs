@@ -7,7 +7,7 @@ use braid_types::{FiveTuple, Time, Token};
 use smallvec::SmallVec;
 
 use super::{Full, Transfers};
-use crate::facts::{StreamFact, TransferFact};
+use crate::facts::{ConnectionsFact, KnownTransfer, StreamFact, TransferFact};
 use crate::ids::{StreamId, TransferId};
 use crate::stream::{Opening, TransferKind};
 
@@ -17,6 +17,8 @@ pub(super) struct Memory {
     transfers: BTreeMap<TransferId, Remembered>,
     streams: BTreeMap<FiveTuple, (TransferId, StreamFact)>,
     by_token: BTreeMap<Token, SmallVec<[TransferId; 1]>>,
+    /// What plain connections of transfers have in common.
+    plain: BTreeMap<FiveTuple, Opening>,
 }
 
 #[derive(Debug)]
@@ -29,7 +31,13 @@ struct Remembered {
 }
 
 impl Memory {
-    fn add(&mut self, fact: TransferFact) {
+    fn add(&mut self, known: KnownTransfer) {
+        let fact = match known {
+            KnownTransfer::Mptcp(fact) => fact,
+            KnownTransfer::Plain(ConnectionsFact { opening, tuples, .. }) => {
+                return self.plain.extend(tuples.into_iter().map(|tuple| (tuple, opening)));
+            }
+        };
         let TransferFact { id, token, opener_token, streams } = fact;
         for token in token.iter().chain(&opener_token) {
             self.by_token.entry(*token).or_default().push(id);
@@ -69,13 +77,18 @@ impl Transfers {
     ///
     /// It opens no stream: those that switches have are [restored](Self::restore) in the transfers that they had, and
     /// subflows that join find these.
-    pub fn remember(&mut self, facts: impl IntoIterator<Item = TransferFact>) {
+    pub fn remember(&mut self, facts: impl IntoIterator<Item = KnownTransfer>) {
         self.memory = Memory::default();
         facts.into_iter().for_each(|fact| self.memory.add(fact));
     }
 
     /// Restores a stream that is remembered; `None` if it is not.
     pub(super) fn recall(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Option<Result<(), Full>> {
+        if let Some(opening) = self.memory.plain.remove(&tuple) {
+            let transfer = self.of_plain(now, opening);
+            let opened = self.open_stream(now, id, tuple, opening, transfer);
+            return Some(opened.map(|_| self.skip_streams(id)));
+        }
         let (other, StreamFact { opening, established, .. }) = self.memory.streams.remove(&tuple)?;
         let transfer = self.recalled(now, other)?;
         let opened = self.open_stream(now, id, tuple, opening, transfer);
@@ -83,6 +96,15 @@ impl Transfers {
             self.establish(id);
         }
         Some(opened.map(|_| self.skip_streams(id)))
+    }
+
+    /// The transfer of a plain connection, which may be a new one.
+    fn of_plain(&mut self, now: Time, opening: Opening) -> TransferId {
+        let known = match opening {
+            Opening::Parallel(group) => self.by_group.get(&group).copied(),
+            _ => None,
+        };
+        known.unwrap_or_else(|| self.open_transfer(now, opening))
     }
 
     /// The remembered transfer that a subflow joins, under its number here.

@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::request::{AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 use crate::settings::Settings;
 
-fn owner(name: &str) -> Owner {
+pub(super) fn owner(name: &str) -> Owner {
     name.parse().expect("a name")
 }
 
@@ -26,7 +26,7 @@ pub(super) fn claim(name: &str, paths: usize) -> Claim {
 }
 
 impl Network {
-    fn ask(&mut self, request: Request) -> Option<Reply> {
+    pub(super) fn ask(&mut self, request: Request) -> Option<Reply> {
         self.ask_as(Ticket(7), request)
     }
 
@@ -41,7 +41,7 @@ impl Network {
         Some(self.replies.remove(at).1)
     }
 
-    fn assign(&mut self, claim: Claim) -> AssignmentView {
+    pub(super) fn assign(&mut self, claim: Claim) -> AssignmentView {
         match self.ask(Request::Assign(claim)) {
             Some(Reply::Assignment(view)) => view,
             other => panic!("no assignment: {other:?}"),
@@ -59,7 +59,7 @@ impl Network {
         }
     }
 
-    fn place(
+    pub(super) fn place(
         &mut self,
         assignment: AssignmentId,
         name: &str,

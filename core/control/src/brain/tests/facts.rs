@@ -30,12 +30,12 @@ fn led_network() -> Network {
     network
 }
 
-fn take_all(network: &mut Network) -> Vec<FactChange> {
+pub(super) fn take_all(network: &mut Network) -> Vec<FactChange> {
     network.brain.take_facts(network.now, usize::MAX)
 }
 
 /// What is known after these changes.
-fn known(changes: impl IntoIterator<Item = FactChange>) -> Vec<Fact> {
+pub(super) fn known(changes: impl IntoIterator<Item = FactChange>) -> Vec<Fact> {
     let mut facts = std::collections::BTreeMap::new();
     for change in changes {
         match change {
@@ -47,17 +47,17 @@ fn known(changes: impl IntoIterator<Item = FactChange>) -> Vec<Fact> {
 }
 
 /// The leader dies, and another controller that knows `facts` leads.
-fn take_over(network: &mut Network, facts: Vec<Fact>) {
+pub(super) fn take_over(network: &mut Network, facts: Vec<Fact>) {
     network.kill();
     network.start_again();
     network.tell(&Event::Facts { facts });
 }
 
-fn connect_all(network: &mut Network) {
+pub(super) fn connect_all(network: &mut Network) {
     network.numbers().into_iter().for_each(|number| network.connect(number));
 }
 
-fn settle(network: &mut Network) {
+pub(super) fn settle(network: &mut Network) {
     network
         .advance(network.brain.settings().reconcile_timeout + network.brain.settings().install_timeout * 2);
 }

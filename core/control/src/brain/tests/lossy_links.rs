@@ -6,6 +6,7 @@ use std::time::Duration;
 use braid_packet::TcpFlags;
 use braid_types::{PortNo, SwitchPort};
 
+use super::facts::{connect_all, known, settle, take_all, take_over};
 use super::mptcp::{THREE_WAYS, add, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
 use crate::event::Event;
@@ -228,4 +229,23 @@ fn nothing_is_looked_for_where_that_is_switched_off() {
     lossy.lose(1, 9, 0.5);
     lossy.run(Duration::from_secs(20));
     assert!(lossy.alarms().is_empty());
+}
+
+#[test]
+fn another_controller_that_was_told_avoids_a_lossy_link_from_the_start_and_for_as_long() {
+    let mut lossy = Lossy::start(&THREE_WAYS);
+    lossy.network.brain.publish_facts(true);
+    lossy.lose(9, 1, 0.01);
+    lossy.run(Duration::from_secs(5));
+    let before = lossy.link(9, 1).degraded.expect("degraded");
+    let facts = known(take_all(&mut lossy.network));
+    take_over(&mut lossy.network, facts);
+    connect_all(&mut lossy.network);
+    settle(&mut lossy.network);
+    let after = lossy.link(9, 1).degraded.expect("degraded");
+    assert_eq!((after.evidence, after.hold), (before.evidence, before.hold));
+    assert_eq!(lossy.alarms(), [port(1, 9)], "it says so");
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut lossy.network, stream);
+    assert_eq!(ways(&mut lossy.network, stream), [[1, 2, 9]; 2]);
 }

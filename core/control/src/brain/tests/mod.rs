@@ -18,6 +18,7 @@ mod facts;
 mod forwarding;
 mod hostile;
 mod joint;
+mod known_connections;
 mod label_groups;
 mod large;
 mod lossy_links;
