@@ -2,8 +2,8 @@
 //!
 //! A [`Member`] is one controller. The store (etcd) decides who leads: its `leader` key exists as long as the leader's
 //! lease, and its `term` is raised in the transaction that wins. Members send each other heartbeats, so that a standby
-//! notices a dead leader before the lease ends, and takes its place. Switches fence an old leader by the term. Members also say how
-//! many switches they reach, and a leader that reaches fewer than a standby steps aside.
+//! notices a dead leader before the lease ends, and takes its place. Switches fence an old leader by the term. Members also
+//! say how many switches they reach, and a leader that reaches fewer than a standby steps aside.
 //!
 //! [`Intents`] are what API calls were answered for: the leader has the store keep them before it answers, and whoever leads
 //! next reads them.

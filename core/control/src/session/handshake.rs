@@ -9,6 +9,7 @@ use braid_openflow::{
 use braid_types::{DatapathId, Term};
 
 use super::answers::{Answers, Part};
+use super::held::Held;
 use super::ports::{PortLiveness, Ports, is_live, port_status};
 use super::reading::{METER_XIDS, Reading};
 use super::{DiscardReason, SessionError, SessionLimits, standby};
@@ -21,6 +22,7 @@ const DESC_XID: Xid = Xid(3);
 const PORT_DESC_XID: Xid = Xid(4);
 const GROUP_FEATURES_XID: Xid = Xid(5);
 const ROLE_XID: Xid = Xid(6);
+const ROLE_BARRIER_XID: Xid = Xid(12);
 /// Requests for optional features, which a switch may refuse.
 const MAY_BE_REFUSED: [Xid; 3] = [GROUP_FEATURES_XID, METER_XIDS[0], METER_XIDS[1]];
 /// The end of a handshake.
@@ -55,8 +57,11 @@ pub(super) struct Handshake {
     is_standby: bool,
     /// The newest term, once the switch has said that another controller is its master.
     lost: Option<Term>,
-    /// Starts once we are MASTER, when no other controller writes any more.
+    /// Whether the switch has made us its master.
+    is_master: bool,
+    /// Asked for behind the role, so that what is read is what there is once no other controller writes any more.
     reading: Option<Reading>,
+    held: Held,
     unusable: Option<DiscardReason>,
 }
 
@@ -105,7 +110,7 @@ impl Handshake {
         self.features.map(|(dpid, _)| dpid)
     }
 
-    const fn new(limits: SessionLimits) -> Self {
+    fn new(limits: SessionLimits) -> Self {
         Self {
             limits,
             answers: Answers::new(limits),
@@ -118,7 +123,9 @@ impl Handshake {
             select_groups: 0,
             is_standby: false,
             lost: None,
+            is_master: false,
             reading: None,
+            held: Held::default(),
             unusable: None,
         }
     }
@@ -130,25 +137,46 @@ impl Handshake {
         self.answers.ask(DESC_XID, RequestBody::Desc, out)?;
         self.answers.ask(PORT_DESC_XID, RequestBody::PortDesc, out)?;
         self.answers.ask(GROUP_FEATURES_XID, RequestBody::GroupFeatures, out)?;
-        match term {
-            Some(term) => standby::request(ControllerRole::Master, term, ROLE_XID, out),
-            None => standby::query_role(out),
+        let Some(term) = term else { return standby::query_role(out) };
+        standby::request(ControllerRole::Master, term, ROLE_XID, out)?;
+        // Nothing that follows is answered before the role has changed.
+        Message::BarrierRequest.encode(ROLE_BARRIER_XID, out)?;
+        self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
+        Ok(())
+    }
+
+    /// Another controller is master, or is to be: what was read says nothing.
+    fn give_up(&mut self) {
+        (self.is_master, self.reading, self.held) = (false, None, Held::default());
+    }
+
+    /// The switch has made us its master. What was asked for behind an earlier claim that it refused is read again.
+    fn become_master(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.is_master = true;
+        if self.reading.is_none() {
+            self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
         }
+        Ok(())
+    }
+
+    /// The packets that arrived before everything was read.
+    pub(super) fn take_held(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.held).messages
     }
 
     /// Another controller shall be master.
     pub(super) fn release(&mut self, newest: Term, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         (self.is_standby, self.lost) = (true, Some(newest));
+        self.give_up();
         standby::become_slave(newest, out)
     }
 
-    /// Handles a reply of `length` bytes. Replies may come in any order; the last one completes the
-    /// handshake.
+    /// Handles a reply and its `bytes`. Replies may come in any order; the last one completes the handshake.
     pub(super) fn handle(
         &mut self,
         xid: Xid,
         message: &Message<'_>,
-        length: usize,
+        bytes: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<Outcome>, SessionError> {
         match message {
@@ -162,7 +190,7 @@ impl Handshake {
             Message::FeaturesReply(features) => {
                 self.features = Some((features.datapath_id, features.n_tables));
             }
-            Message::MultipartReply(reply) => match self.answers.take(xid, reply, length)? {
+            Message::MultipartReply(reply) => match self.answers.take(xid, reply, bytes.len())? {
                 Part::Unasked => {}
                 Part::Of { is_last, .. } => self.note(reply, is_last)?,
             },
@@ -173,13 +201,15 @@ impl Handshake {
             Message::RoleReply(role) if self.is_standby || role.role != ControllerRole::Master => {
                 self.lose(role, out)?;
             }
-            Message::RoleReply(_) if self.reading.is_none() => {
-                self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
-            }
+            Message::RoleReply(_) => self.become_master(out)?,
+            Message::PacketIn(packet) if !self.is_standby => self.held.note(packet, bytes),
             Message::FlowRemoved(removed) => {
                 self.reading.iter_mut().for_each(|reading| reading.forget(removed));
             }
-            Message::Error(error) if error.error == standby::STALE => standby::query_role(out)?,
+            Message::Error(error) if error.error == standby::STALE => {
+                self.give_up();
+                standby::query_role(out)?;
+            }
             Message::Error(error) => return Err(SessionError::Refused(format!("{:?}", error.error))),
             _ => {}
         }
@@ -193,6 +223,7 @@ impl Handshake {
         }
         let newest = Term(role.generation_id);
         self.lost = Some(newest);
+        self.give_up();
         if role.role == ControllerRole::Slave { Ok(()) } else { standby::become_slave(newest, out) }
     }
 
@@ -234,7 +265,7 @@ impl Handshake {
         if let (Some(newest), Some((dpid, _))) = (self.lost, self.features) {
             return Some(Outcome::Lost { dpid, newest });
         }
-        let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
+        let (dpid, tables) = self.features.filter(|_| self.all_ports && self.is_master)?;
         let (failover_groups, select_groups) = (self.failover_groups, self.select_groups);
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();

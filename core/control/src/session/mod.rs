@@ -15,6 +15,7 @@ mod answers;
 mod echo;
 mod error;
 mod handshake;
+mod held;
 mod limits;
 mod ports;
 mod reading;
@@ -107,6 +108,7 @@ pub struct Session {
     /// When the switch last answered something, which shows that it is heard and hears.
     answered_at: Option<Time>,
     echo_sent: bool,
+    held: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -131,6 +133,7 @@ impl Session {
             heard_at: now,
             answered_at: None,
             echo_sent: false,
+            held: Vec::new(),
         }
     }
 
@@ -198,6 +201,12 @@ impl Session {
         }
     }
 
+    /// The messages with packets that arrived during the handshake. Take them after [`SessionEvent::Up`], and handle them as
+    /// if they had just arrived.
+    pub fn take_held(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.held)
+    }
+
     /// The length of the first message in `stream`, which may be incomplete; `None` if it is not known yet.
     ///
     /// Errors: the bytes cannot start a message of a switch, so waiting for more is pointless.
@@ -253,10 +262,11 @@ impl Session {
                 self.state = State::Handshake(Box::new(handshake));
                 Ok(None)
             }
-            State::Handshake(handshake) => match handshake.handle(xid, &message, bytes.len(), out)? {
+            State::Handshake(handshake) => match handshake.handle(xid, &message, bytes, out)? {
                 None => Ok(None),
                 Some(Outcome::Up(switch)) => {
                     let up = Up::new(&switch, handshake, self.limits);
+                    self.held = handshake.take_held();
                     self.state = State::Up(Box::new(up));
                     Ok(Some(SessionEvent::Up(*switch)))
                 }

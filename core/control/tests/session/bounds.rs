@@ -345,14 +345,14 @@ fn counters_that_do_not_end_are_refused() {
 
 #[test]
 fn requests_that_are_never_answered_are_not_waited_for_without_end() {
-    let mut channel = Channel::joined_with(SessionLimits { requests: 4, ..SMALL });
+    let mut channel = Channel::joined_with(SessionLimits { requests: 8, ..SMALL });
     let before = in_use();
     (1..=1_000).for_each(|number| channel.session.expect(Xid(number), MultipartType::Flow));
     assert!(in_use() - before < 1_024, "{} bytes", in_use() - before);
     let told = |channel: &mut Channel, number| {
         channel.tell_as(Xid(number), &reply(ReplyBody::Flow(List::EMPTY))).expect("fine").is_some()
     };
-    assert_eq!([996, 997, 1_000].map(|number| told(&mut channel, number)), [false, true, true]);
+    assert_eq!([992, 993, 1_000].map(|number| told(&mut channel, number)), [false, true, true]);
     let unasked = channel.tell(&reply(ReplyBody::Flow(List::EMPTY)));
     assert!(!matches!(unasked, Ok(Some(SessionEvent::Other(Event::StreamCounters { .. })))));
 }

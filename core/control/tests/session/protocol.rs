@@ -17,9 +17,10 @@ use crate::channel::{Channel, features, flow, nothing_found, port, ports, remove
 #[test]
 fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     let channel = Channel::greeted();
-    let asked = ["MultipartRequest"; 3];
-    let expected = [&["Hello", "FeaturesRequest", "SetConfig"][..], &asked, &["RoleRequest"]].concat();
-    assert_eq!(channel.names_sent(), expected);
+    let asked = ["MultipartRequest"; 4];
+    let [first, behind] =
+        [&["Hello", "FeaturesRequest", "SetConfig"][..], &["RoleRequest", "BarrierRequest"]];
+    assert_eq!(channel.names_sent(), [first, &asked[..3], behind, &asked].concat());
 }
 
 /// The fast-failover groups and select groups of a switch with these group types and capabilities, or of one that does
@@ -101,13 +102,13 @@ fn a_port_that_changes_during_the_handshake_counts_as_it_is_last() {
 }
 
 #[test]
-fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
+fn the_rules_of_an_earlier_controller_are_read_behind_the_role() {
     let mut channel = Channel::greeted();
     channel.tell(&features(254, 0)).expect("fine");
     channel.tell(&ports(&[], MultipartFlags::NONE)).expect("fine");
     channel.sent.clear();
     assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None));
-    assert_eq!(channel.names_sent(), ["MultipartRequest"; 4]);
+    assert_eq!(channel.names_sent(), [""; 0]);
     let [_, groups] = nothing_found();
     channel.tell(&groups).expect("fine");
     let (ours, foreign) = (flow(0xb700_0000_0000_0000, 5), flow(0x1200_0000_0000_0000, 5));

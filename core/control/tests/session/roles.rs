@@ -1,11 +1,12 @@
 //! The role of master: claimed, refused, lost and claimed again.
 
-use braid_control::SessionEvent;
+use braid_control::{Event, SessionEvent};
 use braid_openflow::{
-    BadRequestCode, Bytes, ControllerRole, ErrorCode, ErrorMsg, Experimenter, ExperimenterId,
-    FlowRemovedReason, Hello, Message, MultipartFlags, Role, RoleRequestFailedCode, frames,
+    BadRequestCode, BufferId, Bytes, ControllerRole, Cookie, ErrorCode, ErrorMsg, Experimenter,
+    ExperimenterId, FlowRemovedReason, Hello, Match, Message, MultipartFlags, MultipartType, OxmField,
+    PacketIn, PacketInReason, Role, RoleRequestFailedCode, TableId, frames,
 };
-use braid_types::{DatapathId, Term, Time};
+use braid_types::{DatapathId, PortNo, Term, Time};
 
 use crate::channel::{Channel, features, nothing_found, ports, removed, role};
 
@@ -15,6 +16,20 @@ const STALE: ErrorCode = ErrorCode::RoleRequestFailed(RoleRequestFailedCode::Sta
 
 fn error(error: ErrorCode) -> Message<'static> {
     Message::Error(ErrorMsg { error, data: Bytes(&[]) })
+}
+
+/// A packet from port 1.
+fn packet_in(frame: &[u8]) -> Message<'_> {
+    const IN_PORT: &[OxmField] = &[OxmField::InPort(PortNo(1))];
+    Message::PacketIn(PacketIn {
+        buffer_id: BufferId::NO_BUFFER,
+        total_len: 60,
+        reason: PacketInReason::Action,
+        table_id: TableId(0),
+        cookie: Cookie(0),
+        matching: Match::new(IN_PORT),
+        data: Bytes(frame),
+    })
 }
 
 fn told(role: ControllerRole, generation_id: u64) -> Message<'static> {
@@ -116,6 +131,76 @@ fn the_role_that_was_lost_is_claimed_again_and_everything_is_read_anew() {
     let [flows, groups] = nothing_found();
     assert_eq!(channel.tell(&flows), Ok(None));
     assert!(matches!(channel.tell(&groups), Ok(Some(SessionEvent::Up(switch))) if switch.dpid == DPID));
+}
+
+#[test]
+fn rules_are_asked_for_behind_the_role_and_count_once_the_role_is_granted() {
+    let mut channel = Channel::greeted();
+    let sent = channel.names_sent();
+    let at = |name: &str| sent.iter().position(|it| it == name).expect("it is sent");
+    assert!(at("RoleRequest") < at("BarrierRequest"));
+    assert!(
+        channel.xid_of(MultipartType::Flow).is_some() && channel.xid_of(MultipartType::GroupDesc).is_some()
+    );
+    for message in [features(254, 0), ports(&[], MultipartFlags::NONE)].into_iter().chain(nothing_found()) {
+        assert_eq!(channel.tell(&message), Ok(None));
+    }
+    assert!(matches!(channel.tell(&role(ControllerRole::Master)), Ok(Some(SessionEvent::Up(_)))));
+}
+
+#[test]
+fn what_was_asked_for_behind_a_claim_that_is_refused_is_read_again_with_the_role() {
+    let mut channel = Channel::greeted();
+    for message in [ports(&[], MultipartFlags::NONE), error(STALE)].into_iter().chain(nothing_found()) {
+        assert_eq!(channel.tell(&message), Ok(None));
+    }
+    channel.sent.clear();
+    channel.session.claim(Time::ZERO, Term(10), &mut channel.sent).expect("room");
+    assert_eq!(channel.tell(&features(254, 0)), Ok(None));
+    assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None), "nothing of before counts");
+    let [flows, groups] = nothing_found();
+    assert_eq!(channel.tell(&flows), Ok(None));
+    assert!(matches!(channel.tell(&groups), Ok(Some(SessionEvent::Up(_)))));
+}
+
+#[test]
+fn packets_of_hosts_wait_for_the_end_of_the_handshake_and_discovery_frames_do_not() {
+    let mut channel = Channel::greeted();
+    for ether_type in [[0x08, 0x00], [0x88, 0xcc], [0x08, 0x06]] {
+        let frame = [&[0; 12][..], &ether_type, &[0; 46]].concat();
+        assert_eq!(channel.tell(&packet_in(&frame)), Ok(None));
+    }
+    let rest = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
+    for message in rest.into_iter().chain(nothing_found()) {
+        channel.tell(&message).expect("fine");
+    }
+    let held = channel.session.take_held();
+    let packets = held
+        .iter()
+        .filter_map(|bytes| channel.session.handle_message(Time::ZERO, bytes, &mut channel.sent).ok()?);
+    let types = packets.filter_map(|event| match event {
+        SessionEvent::Other(Event::PacketIn { data, .. }) => Some([data[12], data[13]]),
+        _ => None,
+    });
+    assert_eq!(types.collect::<Vec<_>>(), [[0x08, 0x00], [0x08, 0x06]]);
+    assert!(channel.session.take_held().is_empty());
+}
+
+#[test]
+fn a_standby_holds_no_packets_and_one_that_gives_the_role_up_forgets_them() {
+    let frame = [0; 60];
+    let mut channel = Channel::open_as(None);
+    channel.tell(&Message::Hello(Hello::V1_3)).expect("fine");
+    channel.tell(&packet_in(&frame)).expect("fine");
+    channel.session.claim(Time::ZERO, Term(10), &mut channel.sent).expect("room");
+    channel.tell(&packet_in(&frame)).expect("fine");
+    channel.session.release(Term(11), &mut channel.sent).expect("room");
+    channel.session.claim(Time::ZERO, Term(12), &mut channel.sent).expect("room");
+    let rest = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
+    for message in rest.into_iter().chain(nothing_found()) {
+        channel.tell(&message).expect("fine");
+    }
+    assert!(channel.session.take_held().is_empty());
 }
 
 #[test]

@@ -269,6 +269,9 @@ impl Channel {
                     warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
                 }
                 engine.handle(arrived_at, &Event::SwitchUp(switch));
+                for message in self.session.take_held() {
+                    self.take_message(engine, arrived_at, &message)?;
+                }
             }
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
             SessionEvent::RoleLost { dpid, newest } => self.lose_role(engine, dpid, newest)?,
