@@ -68,7 +68,8 @@ pub(crate) struct ClusterArgs {
     cluster_ca: Option<PathBuf>,
     /// The certificate of the authority that signs other members' --tls-certificate, in PEM form
     ///
-    /// A standby passes API requests that change something on to the leader, over TLS where that has a certificate.
+    /// A standby passes API requests that change something on to the leader, over TLS where that has a certificate. The file
+    /// is read again when it has changed.
     #[arg(long, value_name = "FILE", requires = "cluster", env = "BRAID_CLUSTER_API_CA")]
     cluster_api_ca: Option<PathBuf>,
     /// Trust every machine that can reach --cluster-listen to be a member, without certificates

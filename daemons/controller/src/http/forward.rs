@@ -1,6 +1,8 @@
 //! API requests at a standby: writes, and reads that a switch answers, go to the leader; other reads say how old they
 //! are.
 
+mod agents;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use ureq::http::Request as Sent;
 use super::problem::Problem;
 use super::{ClusterApi, rules};
 use crate::cluster::{LeaderApi, SharedStanding};
+use agents::Agents;
 
 /// Names the member that has passed a request on. One that has it goes no further.
 const FORWARDED: HeaderName = HeaderName::from_static("braid-forwarded");
@@ -28,9 +31,6 @@ pub(super) const MAX_FORWARDED: usize = 8;
 const MAX_REQUEST: usize = 1 << 20;
 /// The rules of a switch are longer than any other answer.
 const MAX_ANSWER: u64 = 1 << 23;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Switches may have to confirm rules before the leader answers.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Headers of a request that the leader needs.
 const PASSED_ON: [HeaderName; 3] = [header::AUTHORIZATION, header::CONTENT_TYPE, header::ACCEPT];
@@ -42,29 +42,20 @@ const PASSED_BACK: [HeaderName; 4] =
 #[derive(Clone)]
 pub(super) struct Forwarder {
     standing: SharedStanding,
-    has_trust: bool,
-    agent: Agent,
+    agents: Agents,
     places: Arc<Semaphore>,
 }
 
 impl Forwarder {
     pub(super) fn new(ClusterApi { standing, trust, .. }: ClusterApi) -> Self {
-        // A proxy for the web does not lead to the leader.
-        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).proxy(None);
-        let config = config.timeout_connect(Some(CONNECT_TIMEOUT)).timeout_global(Some(ANSWER_TIMEOUT));
-        let has_trust = trust.is_some();
-        let config = match trust {
-            Some(trust) => config.tls_config(trust.0),
-            None => config,
-        };
-        let agent = config.build().new_agent();
-        Self { standing, has_trust, agent, places: Arc::new(Semaphore::new(MAX_FORWARDED)) }
+        let places = Arc::new(Semaphore::new(MAX_FORWARDED));
+        Self { standing, agents: Agents::new(trust), places }
     }
 
     async fn forward(&self, to: LeaderApi, from: String, request: Request) -> Result<Response, Problem> {
         let LeaderApi { name, url } = to;
         let url = url.ok_or_else(|| Problem::unavailable(unreachable(&name)))?;
-        if url.starts_with("https:") && !self.has_trust {
+        if url.starts_with("https:") && !self.agents.know_certificates() {
             return Err(Problem::unavailable(unknown_authority(&name)));
         }
         let place = self.places.clone().try_acquire_owned();
@@ -74,10 +65,10 @@ impl Forwarder {
         let body = to_bytes(body, MAX_REQUEST).await;
         let body =
             body.map_err(|error| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "refused", error.to_string()))?;
-        let agent = self.agent.clone();
+        let agents = self.agents.clone();
         let asked = tokio::task::spawn_blocking(move || {
             let _place = place;
-            ask(&agent, sent(&url, &from, (parts, body))?)
+            ask(&agents.current(), sent(&url, &from, (parts, body))?)
         });
         let answer = asked.await.map_err(|error| Problem::unavailable(error.to_string()))?;
         answer.map_err(|error| {

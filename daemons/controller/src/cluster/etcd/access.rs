@@ -36,27 +36,6 @@ pub struct StoreAccess {
     pub(super) login: Option<Login>,
 }
 
-/// The authorities that sign the certificates of other members' APIs.
-#[derive(Clone)]
-pub struct ApiTrust(pub(crate) TlsConfig);
-
-impl ApiTrust {
-    /// Reads their certificates from a file in PEM form.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read or used.
-    pub fn read(authority: &Path) -> Result<Self, StoreAccessError> {
-        tls(authority, None).map(Self)
-    }
-}
-
-impl fmt::Debug for ApiTrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiTrust")
-    }
-}
-
 /// A user, and the file with the password. The file is read at each log-in, so that a new password needs no restart.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Login {
@@ -184,12 +163,13 @@ impl fmt::Debug for StoreAccess {
 
 /// The files of an own certificate and its key.
 #[derive(Clone, Copy)]
-struct Pair<'a> {
+pub(super) struct Pair<'a> {
     certificate: &'a Path,
     key: &'a Path,
 }
 
-fn tls(authority: &Path, pair: Option<Pair<'_>>) -> Result<TlsConfig, StoreAccessError> {
+/// What is trusted, and what is shown.
+pub(super) fn tls(authority: &Path, pair: Option<Pair<'_>>) -> Result<TlsConfig, StoreAccessError> {
     let authorities = certificates(authority)?;
     let mut store = RootCertStore::empty();
     for certificate in &authorities {

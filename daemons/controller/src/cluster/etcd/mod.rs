@@ -4,6 +4,7 @@ mod access;
 mod failure;
 mod intents;
 mod session;
+mod trust;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +23,12 @@ use super::json::{
 };
 use super::stamps::Stamps;
 use super::store_url::StoreUrl;
-pub use access::{ApiTrust, StoreAccess, StoreAccessError, StoreCredentials};
+pub use access::{StoreAccess, StoreAccessError, StoreCredentials};
 pub(super) use failure::EtcdError;
 use failure::{LoginState, Server};
 pub(super) use intents::Writer;
 use session::Session;
+pub use trust::ApiTrust;
 
 /// The time that a request may take at one of several servers.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
