@@ -12,7 +12,7 @@
 //!     openflow: Listen::Address("127.0.0.1:6653".parse()?),
 //!     openflow_tls: None,
 //!     http: "127.0.0.1:8653".parse()?,
-//!     http_inherited: None,
+//!     http_inherited: Vec::new(),
 //!     record: None,
 //!     agents: Default::default(),
 //!     access: Default::default(),

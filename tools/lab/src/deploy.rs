@@ -248,8 +248,8 @@ impl Deployment {
             Control::Braid(settings) => settings.executable.clone(),
             _ => std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?,
         };
-        let adviser = self.controller.as_ref().and_then(|it| it.agents);
-        agents::start(&self.deployed, &braid, adviser, interrupt)
+        let controllers = self.controller.as_ref().map(ControllerAddresses::for_agents).unwrap_or_default();
+        agents::start(&self.deployed, &braid, &controllers, interrupt)
     }
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {

@@ -169,7 +169,6 @@ const BAD_CLUSTERS: &[(&str, &str)] = &[
         "  - { at: 5s, link: [s, t], do: cut }",
         "  - { at: 5s, controller: leader, do: kill }\n  - { at: 6s, controller: standby, do: stop }",
     ),
-    ("events:", "variants: [{ name: a, agents: managed }]\nevents:"),
     ("events:", "variants: [{ name: a, controller: { cluster-name: b } }]\nevents:"),
     (
         "events:\n  - { at: 5s, link: [s, t], do: cut }",

@@ -36,7 +36,7 @@ pub(super) fn of(run: Run) -> anyhow::Result<Config> {
         openflow,
         openflow_tls: run.openflow_tls.read()?,
         http: run.http,
-        http_inherited: run.http_fd.map(inherited),
+        http_inherited: run.http_fd.iter().copied().map(inherited).collect(),
         record: run.record.clone(),
         agents: agents.unwrap_or_default(),
         access,

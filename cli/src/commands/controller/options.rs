@@ -58,9 +58,9 @@ pub(crate) struct Run {
     /// Serve the API, the page and metrics on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", value_parser = listen::address, env = "BRAID_HTTP")]
     pub(super) http: SocketAddr,
-    /// Serve API clients on this file descriptor as well, an inherited listening TCP socket
+    /// Serve API clients on this file descriptor as well, an inherited listening TCP socket; may be repeated
     #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
-    pub(super) http_fd: Option<i32>,
+    pub(super) http_fd: Vec<i32>,
     /// A TOML file with tokens of API clients on other machines: `[[token]]` with name, token, and access: read, use
     /// (assignments) or change (the policy)
     ///

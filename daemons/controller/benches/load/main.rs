@@ -81,7 +81,7 @@ fn control(arguments: &[String]) {
         openflow,
         openflow_tls: tls::folder(arguments).map(|folder| tls::server(&folder)),
         http: any,
-        http_inherited: None,
+        http_inherited: Vec::new(),
         record: None,
         settings,
         agents,

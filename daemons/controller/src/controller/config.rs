@@ -38,8 +38,8 @@ pub struct Config {
     pub openflow_tls: Option<OpenFlowTls>,
     /// The address for API clients and browsers.
     pub http: SocketAddr,
-    /// A listening TCP socket on which API clients are served as well.
-    pub http_inherited: Option<OwnedFd>,
+    /// Listening TCP sockets on which API clients are served as well.
+    pub http_inherited: Vec<OwnedFd>,
     /// The file for a recording of every event.
     pub record: Option<PathBuf>,
     /// Host agents with their tokens.

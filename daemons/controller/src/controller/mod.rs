@@ -75,8 +75,8 @@ impl Controller {
         let switches = listen::switches(config.openflow)?;
         let http = listen::on("API clients", config.http)?;
         let address = http.local_addr()?;
-        let more = config.http_inherited.map(listen::inherited).transpose()?;
-        let api_listeners = std::iter::once(http).chain(more).collect();
+        let more = config.http_inherited.into_iter().map(listen::inherited);
+        let api_listeners = std::iter::once(Ok(http)).chain(more).collect::<Result<_, _>>()?;
         let (mut secret, assignment_seed) = (random()?, u64::from_ne_bytes(random()?));
         let api_trust = config.cluster.as_ref().and_then(|cluster| cluster.api_trust.clone());
         let api = OwnApi { address, has_tls: config.access.tls.is_some() };

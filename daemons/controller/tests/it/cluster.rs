@@ -109,7 +109,7 @@ fn encrypted(cluster: ClusterConfig, tls: &Tls) -> Running {
     let config = Config {
         cluster: Some(cluster),
         access,
-        http_inherited: Some(plain.into()),
+        http_inherited: vec![plain.into()],
         ..config(ANY, ANY, None)
     };
     let mut running = Running::start_with(config);
@@ -191,6 +191,26 @@ fn a_standby_passes_writes_on_over_tls_to_a_leader_whose_certificate_it_trusts()
     let [a, b] = ["a", "b"].map(|name| encrypted(trusting(name), &tls));
     let asked = || standby([("a", &a), ("b", &b)]).send("POST", "/api/v1/switches/take-over", b"");
     wait_for(|| asked().0 == 202, || asked().1);
+}
+
+#[test]
+fn a_standby_trusts_an_authority_from_when_its_file_has_it_and_keeps_it_when_the_file_is_damaged() {
+    let Some(etcd) = Etcd::start() else { return };
+    let [made, other] = [(); 2]
+        .map(|()| rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate"));
+    let key = etcd.file("key.pem", &made.signing_key.serialize_pem());
+    let tls = Tls::read(&etcd.file("cert.pem", &made.cert.pem()), &key).expect("a pair");
+    let authority = etcd.file("authority.pem", &other.cert.pem());
+    let trust = || Some(ApiTrust::read(&authority).expect("a certificate"));
+    let trusting = |name| ClusterConfig { api_trust: trust(), ..cluster(&etcd.url, name) };
+    let [a, b] = ["a", "b"].map(|name| encrypted(trusting(name), &tls));
+    let asked = || standby([("a", &a), ("b", &b)]).send("POST", "/api/v1/switches/take-over", b"");
+    let distrusts = |(status, body): (u16, String)| status == 503 && body.contains("certificate");
+    wait_for(|| distrusts(asked()), || asked().1);
+    etcd.file("authority.pem", &made.cert.pem());
+    wait_for(|| asked().0 == 202, || asked().1);
+    etcd.file("authority.pem", "nothing");
+    assert_eq!(asked().0, 202, "the authority before stays");
 }
 
 #[test]

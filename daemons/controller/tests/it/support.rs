@@ -28,7 +28,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         agents: Agents::default(),
         access: Access::default(),
         testbed: None,
-        http_inherited: None,
+        http_inherited: Vec::new(),
         policy: None,
         reload: None,
         cluster: None,

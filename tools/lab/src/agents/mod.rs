@@ -29,17 +29,17 @@ struct Agent<'a> {
 
 /// Starts one on every host that needs one; they are ready when this returns.
 ///
-/// If there is a `controller`, they manage connections on every host that uses Multipath TCP, as it advises.
+/// If there are `controllers`, they manage connections on every host that uses Multipath TCP, as these advise.
 pub(crate) fn start(
     lab: &Deployed,
     braid: &Path,
-    controller: Option<SocketAddr>,
+    controllers: &[SocketAddr],
     interrupt: &Interrupt,
 ) -> Result<(), LabError> {
     let mut agents = Vec::new();
     for (number, host) in lab.plan.hosts.iter().enumerate() {
-        let adviser = controller.filter(|_| host.uses_mptcp());
-        let adviser = adviser.map(|it| (it, reception::token_file(lab, number)));
+        let is_advised = !controllers.is_empty() && host.uses_mptcp();
+        let adviser = is_advised.then(|| (controllers, reception::token_file(lab, number)));
         let arguments = arguments(host, adviser);
         if !arguments.is_empty() {
             agents.push(spawn(lab, braid, host, arguments)?);
@@ -48,9 +48,9 @@ pub(crate) fn start(
     agents.into_iter().try_for_each(|agent| wait(agent, interrupt))
 }
 
-/// The arguments of this host's agent; none if it needs no agent. The adviser is a controller and the file with the token
-/// for it.
-fn arguments(host: &HostPlan, adviser: Option<(SocketAddr, PathBuf)>) -> Vec<String> {
+/// The arguments of this host's agent; none if it needs no agent. The adviser is a controller, or the members of a cluster,
+/// and the file with the token for it.
+fn arguments(host: &HostPlan, adviser: Option<(&[SocketAddr], PathBuf)>) -> Vec<String> {
     let coupled = host.congestion_control.iter().filter(|name| is_coupled(name));
     let mut all: Vec<_> = coupled.flat_map(|name| ["--congestion".to_owned(), name.clone()]).collect();
     let mut managed = |subflows: u16| {
@@ -59,11 +59,12 @@ fn arguments(host: &HostPlan, adviser: Option<(SocketAddr, PathBuf)>) -> Vec<Str
     };
     let more = host.mptcp.subflows;
     match adviser {
-        Some((controller, token)) => {
+        Some((controllers, token)) => {
             // Without its advice, no more than the first: what is compared is what the controller does.
             managed(1);
             all.extend(["--max-subflows".to_owned(), more.to_string()]);
-            all.extend(["--controller".to_owned(), format!("http://{controller}")]);
+            let urls = controllers.iter().map(|controller| format!("http://{controller}"));
+            all.extend(urls.flat_map(|url| ["--controller".to_owned(), url]));
             all.extend(["--token-file".to_owned(), token.display().to_string()]);
         }
         None if host.mptcp.path_manager == PathManager::Agent => managed(u16::from(more) + 1),
@@ -117,29 +118,37 @@ mod tests {
     use crate::plan::Plan;
     use crate::scenario::Scenario;
 
-    fn told(host: &str, advised: bool) -> String {
+    fn told(host: &str, controllers: u16) -> String {
         let text = format!(
             "{{scenario: t, topology: {{hosts: [{{name: h, interfaces: [{{name: e0}}], {host}}}], switches: [s], \
              links: [{{between: [h.e0, s], rate: 1Mbit}}]}}}}"
         );
         let scenario = Scenario::parse(&text, "t.yaml").unwrap();
         let plan = Plan::new(&scenario, &"t".parse().unwrap(), || false);
-        let adviser = (SocketAddr::from(([169, 254, 0, 1], 8_653)), PathBuf::from("/t/token"));
-        arguments(&plan.hosts[0], advised.then_some(adviser)).join(" ")
+        let controllers: Vec<_> = (0..controllers).map(|place| Reception::address(8_653 + place)).collect();
+        let adviser = (controllers.as_slice(), PathBuf::from("/t/token"));
+        arguments(&plan.hosts[0], Some(adviser).filter(|_| !controllers.is_empty())).join(" ")
     }
 
     #[test]
     fn one_agent_couples_and_manages_where_a_host_needs_both() {
-        assert_eq!(told("congestion_control: reno, mptcp: {subflows: 2}", false), "");
-        assert_eq!(told("congestion_control: olia", false), "--congestion olia");
+        assert_eq!(told("congestion_control: reno, mptcp: {subflows: 2}", 0), "");
+        assert_eq!(told("congestion_control: olia", 0), "--congestion olia");
         let agent = "congestion_control: lia, mptcp: {path_manager: agent, subflows: 3}";
-        assert_eq!(told(agent, false), "--congestion lia --mode managed --subflows 4");
+        assert_eq!(told(agent, 0), "--congestion lia --mode managed --subflows 4");
         assert_eq!(
-            told("congestion_control: lia, mptcp: {subflows: 3}", true),
+            told("congestion_control: lia, mptcp: {subflows: 3}", 1),
             "--congestion lia --mode managed --subflows 1 --max-subflows 3 --controller http://169.254.0.1:8653 \
              --token-file /t/token"
         );
         let alone = "--mode managed --subflows 1 --max-subflows 0 --controller http://169.254.0.1:8653 --token-file /t/token";
-        assert_eq!(told("mptcp: {subflows: 0}", true), alone);
+        assert_eq!(told("mptcp: {subflows: 0}", 1), alone);
+    }
+
+    #[test]
+    fn an_agent_knows_all_controllers_of_a_cluster() {
+        let all =
+            "--controller http://169.254.0.1:8653 --controller http://169.254.0.1:8654 --token-file /t/token";
+        assert!(told("mptcp: {subflows: 3}", 2).ends_with(all));
     }
 }

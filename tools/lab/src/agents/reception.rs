@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,27 @@ use crate::error::LabError;
 use crate::plan::HostPlan;
 use crate::system::{Marker, Namespace};
 
-/// The controller's address for agents.
+/// The address of all controllers for agents.
 const CONTROLLER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
 /// The host's end of its link.
 const DEVICE: &str = "management";
 
-/// The listener and the tokens that the controller needs to serve agents.
+/// What controllers need to serve agents.
 pub(crate) struct Reception {
-    /// The socket on which it serves them, in the fabric.
-    pub(crate) listener: TcpListener,
     /// The file with their tokens.
     pub(crate) tokens: PathBuf,
+}
+
+impl Reception {
+    /// The address on which a controller serves them; port 0: any.
+    pub(crate) const fn address(port: u16) -> SocketAddr {
+        SocketAddr::new(IpAddr::V4(CONTROLLER), port)
+    }
 }
 
 /// Makes the links and the tokens.
 pub(crate) fn prepare(lab: &Deployed) -> Result<Reception, LabError> {
     add_links(lab)?;
-    let listener = lab.fabric().tcp_listener(SocketAddr::from((CONTROLLER, 0)))?;
     let mut tokens = String::new();
     for (number, host) in hosts(lab) {
         let token = Marker::fresh()?;
@@ -37,7 +41,7 @@ pub(crate) fn prepare(lab: &Deployed) -> Result<Reception, LabError> {
     }
     let file = lab.folder.path.join("agents.toml");
     write_secret(&file, &tokens)?;
-    Ok(Reception { listener, tokens: file })
+    Ok(Reception { tokens: file })
 }
 
 fn hosts(lab: &Deployed) -> impl Iterator<Item = (usize, &HostPlan)> {

@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use braid_api::NewLeader;
 
-use super::member::{Member, MemberPlan};
+use super::member::{Common, Member, MemberPlan};
 use super::process::Files;
 use super::{Client, ControllerAddresses, ControllerSettings, MemberAddresses, etcd, leader};
+use crate::agents;
 use crate::certificates::Certificates;
 use crate::deployed::Deployed;
 use crate::error::LabError;
@@ -33,8 +34,10 @@ impl Cluster {
         let store = etcd::start(lab, interrupt)?;
         let options = Files::write(lab, scenario, settings)?.options(lab, settings, certificates);
         let mut members = Vec::new();
+        let reception = settings.agents.then(|| agents::prepare(lab)).transpose()?;
+        let common = Common { store, options, reception };
         for place in 0..u16::from(scenario.controllers) {
-            let plan = MemberPlan::new(place, settings, &store, &options);
+            let plan = MemberPlan::new(place, settings, &common);
             members.push(Member::start(lab, plan, interrupt)?);
         }
         let addresses: Vec<_> = members.iter().map(Member::addresses).collect();

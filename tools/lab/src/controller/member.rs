@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::process::Outputs;
+use super::process::{Listeners, Outputs};
 use super::{ControllerSettings, MemberAddresses};
+use crate::agents::Reception;
 use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -17,6 +17,14 @@ use crate::interrupt::Interrupt;
 /// Where the first member listens inside the fabric, the others behind it.
 const FIRST_OPENFLOW: u16 = 6_653;
 const FIRST_HTTP: u16 = 8_653;
+
+/// What all members of a cluster have.
+pub(super) struct Common {
+    pub(super) store: String,
+    pub(super) options: Vec<String>,
+    /// What they serve agents on hosts with, if there are any.
+    pub(super) reception: Option<Reception>,
+}
 
 /// How a member is started.
 #[derive(Clone, Debug)]
@@ -26,6 +34,8 @@ pub(super) struct MemberPlan {
     openflow: SocketAddr,
     /// For users, in the first namespace; with port 0 until the first start.
     http: SocketAddr,
+    /// For agents on hosts, inside the fabric.
+    agents: Option<SocketAddr>,
     /// The program and its arguments.
     command: Vec<OsString>,
 }
@@ -45,26 +55,32 @@ enum State {
 }
 
 impl MemberPlan {
-    /// Member number `place` of a cluster with this store; `options` are those of all members.
-    pub(super) fn new(place: u16, settings: &ControllerSettings, store: &str, options: &[String]) -> Self {
+    /// Member number `place` of a cluster.
+    pub(super) fn new(place: u16, settings: &ControllerSettings, common: &Common) -> Self {
         let name = format!("c{}", place + 1);
         let at = |first: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, first + place));
         let (openflow, inner) = (at(FIRST_OPENFLOW), at(FIRST_HTTP));
         let http = if place == 0 { settings.http } else { SocketAddr::new(settings.http.ip(), 0) };
+        let agents = common.reception.as_ref().map(|_| Reception::address(FIRST_HTTP + place));
         let mut command = vec![settings.executable.clone().into_os_string()];
         command.extend(["controller", "run", "--http-fd=3"].map(OsString::from));
         // Other members pass requests on to the inner address.
         let own = [("openflow", openflow.to_string()), ("http", inner.to_string())];
-        let own = own.into_iter().chain([("cluster", store.to_owned()), ("cluster-member", name.clone())]);
+        let own =
+            own.into_iter().chain([("cluster", common.store.clone()), ("cluster-member", name.clone())]);
         command.extend(own.map(|(option, value)| format!("--{option}={value}").into()));
-        command.extend(options.iter().map(OsString::from));
+        command.extend(common.options.iter().map(OsString::from));
+        if let Some(Reception { tokens }) = &common.reception {
+            command.extend(["--http-fd=4", "--agent-tokens"].map(OsString::from));
+            command.push(tokens.clone().into_os_string());
+        }
         if let Some(record) = &settings.record {
             let mut file = OsString::from("--record=");
             file.push(record);
             file.push(format!(".{name}"));
             command.push(file);
         }
-        Self { name, openflow, http, command }
+        Self { name, openflow, http, agents, command }
     }
 }
 
@@ -78,17 +94,17 @@ impl Member {
         let what = || format!("listening on {}", plan.http);
         let listener = TcpListener::bind(plan.http).map_err(|error| LabError::io(what(), error))?;
         plan.http = listener.local_addr().map_err(|error| LabError::io(what(), error))?;
-        // The listener comes as stdin; the shell moves it to descriptor 3, which no safe call of Rust's can.
-        let tool = lab.tool("sh").args(["-c", "exec \"$0\" \"$@\" 3<&0 </dev/null"]).args(&plan.command);
-        let (outputs, stdin) =
-            (Outputs::of(lab, &format!("controller-{}", plan.name)), OwnedFd::from(listener));
-        let (child, _) = outputs.start(tool.within(&lab.fabric()), Stdio::from(stdin), None, interrupt)?;
+        let agents = plan.agents.map(|address| lab.fabric().tcp_listener(address)).transpose()?;
+        let listeners = Listeners { first: listener, agents };
+        let outputs = Outputs::of(lab, &format!("controller-{}", plan.name));
+        let shell = outputs.shell(lab, &listeners).args(&plan.command);
+        let (child, _) = outputs.start(shell.within(&lab.fabric()), listeners, interrupt)?;
         Ok(Self { plan, state: State::Running(child) })
     }
 
     pub(super) fn addresses(&self) -> MemberAddresses {
-        let MemberPlan { name, openflow, http, .. } = &self.plan;
-        MemberAddresses { name: name.clone(), openflow: *openflow, http: *http }
+        let MemberPlan { name, openflow, http, agents, .. } = &self.plan;
+        MemberAddresses { name: name.clone(), openflow: *openflow, http: *http, agents: *agents }
     }
 
     pub(super) const fn is_running(&self) -> bool {

@@ -116,6 +116,9 @@ pub struct MemberAddresses {
     pub openflow: SocketAddr,
     /// For users and tools, in the first namespace.
     pub http: SocketAddr,
+    /// For agents on hosts, inside the fabric's namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<SocketAddr>,
 }
 
 impl ControllerAddresses {
@@ -132,6 +135,11 @@ impl ControllerAddresses {
             [] => vec![self.openflow],
             members => members.iter().map(|member| member.openflow).collect(),
         }
+    }
+
+    /// Where agents on hosts ask.
+    pub(crate) fn for_agents(&self) -> Vec<SocketAddr> {
+        self.agents.into_iter().chain(self.members.iter().filter_map(|member| member.agents)).collect()
     }
 
     /// A client of the controller that knows the network: the leader of a cluster, or the first member without one.

@@ -1,7 +1,8 @@
 //! The process of a lab's controller: started with its files, listening when that is over.
 
 use std::fs::{self, File};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -30,6 +31,13 @@ pub(super) struct Listening {
 pub(super) struct Files {
     network: PathBuf,
     policy: Option<PathBuf>,
+}
+
+/// The sockets that a controller inherits.
+pub(super) struct Listeners {
+    pub(super) first: TcpListener,
+    /// For agents on hosts.
+    pub(super) agents: Option<TcpListener>,
 }
 
 /// Where a controller writes.
@@ -73,17 +81,28 @@ impl Outputs {
         Self { said: file("out"), log: file("log") }
     }
 
-    /// Starts `tool`, which writes there; `stdout` is in the place of the first file where the tool opens that itself.
+    /// A shell that runs a command with one listener or two as descriptors 3 and 4: the arguments that are added are the
+    /// command's. No safe call of Rust's moves them there, so they come as stdin and stdout.
+    pub(super) fn shell(&self, lab: &Deployed, listeners: &Listeners) -> Tool {
+        let script = match listeners.agents {
+            Some(_) => "exec \"$0\" \"$@\" 3<&0 4<&1 </dev/null >\"$BRAID_LAB_OUTPUT\"",
+            None => "exec \"$0\" \"$@\" 3<&0 </dev/null",
+        };
+        lab.tool("sh").env("BRAID_LAB_OUTPUT", &self.said).args(["-c", script])
+    }
+
+    /// Starts such a shell.
     pub(super) fn start(
         &self,
-        mut tool: Tool,
-        stdin: Stdio,
-        stdout: Option<Stdio>,
+        mut shell: Tool,
+        listeners: Listeners,
         interrupt: &Interrupt,
     ) -> Result<(Child, Listening), LabError> {
         let said = create(&self.said)?;
-        let mut child =
-            tool.spawn(stdin, stdout.unwrap_or_else(|| said.into()), create(&self.log)?.into())?;
+        // What would be stdout is a socket where there are agents, so that the shell has to open the file.
+        let stdout = listeners.agents.map_or_else(|| said.into(), |it| Stdio::from(OwnedFd::from(it)));
+        let stdin = Stdio::from(OwnedFd::from(listeners.first));
+        let mut child = shell.spawn(stdin, stdout, create(&self.log)?.into())?;
         let ready = interrupt.poll(START_TIMEOUT, || match first_line(&self.said) {
             Some(line) => self.parse(&line).map(Some),
             None => self.alive(&mut child).map(|()| None),

@@ -2,7 +2,7 @@
 
 use super::super::file::{self, Act, File};
 use super::super::problem::Problems;
-use super::super::{Action, Agents, ControllerAction, ControllerRole, Metric};
+use super::super::{Action, ControllerAction, ControllerRole, Metric};
 use crate::scenario::spanned::Spanned;
 
 /// More would share one machine's processors.
@@ -15,7 +15,6 @@ pub(super) fn check(file: &File, problems: &mut Problems) -> u8 {
         let what = format!("{} is not a number of controllers", number.value);
         problems.add(number.referenced, "controllers", what, format!("give 1 to {MAX_CONTROLLERS}"));
     }
-    check_agents(file, problems);
     check_survivors(number, file, problems);
     number.value
 }
@@ -68,18 +67,6 @@ fn check_cluster(file: &File, problems: &mut Problems, (at, key): (serde_saphyr:
     } else if file.variants.iter().any(|variant| variant.rules.is_some()) {
         let what = "a variant has rules in the place of the controllers";
         problems.add(at, key, what, "remove this, or rules:");
-    }
-}
-
-/// Agents on hosts know one controller.
-fn check_agents(file: &File, problems: &mut Problems) {
-    let several = file.controllers.as_ref().is_some_and(|number| number.value > 1);
-    for (index, variant) in file.variants.iter().enumerate().filter(|_| several) {
-        if let Some(agents) = variant.agents.as_ref().filter(|agents| agents.value == Agents::Managed) {
-            let what = "agents know one controller, and the scenario has several";
-            let key = format!("variants[{index}].agents");
-            problems.add(agents.referenced, key, what, "remove it, or controllers:");
-        }
     }
 }
 
