@@ -4,10 +4,12 @@
     full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...]
             [--cuts CUT,...] [--log FILE]
 
-Parts are trials (hand-overs, kill -9, SIGSTOP), partitions, stores (etcd stopped, compacted, restored from older data, wiped) and soak
-(members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP connections are opened at a rate.
-Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a rule was
-written again, two members led in one term, or none opened for a second after the leader was cut off from the switches.
+Parts are trials (hand-overs, kill -9, SIGSTOP, and as many times nothing), partitions, stores (etcd stopped, compacted, restored from
+older data, wiped) and soak (members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP
+connections are opened at a rate.
+Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a probe was
+lost, a rule was written again, two members led in one term, no member said that etcd was away, or no connection opened for a second
+after the leader was cut off from the switches.
 """
 
 import argparse
@@ -116,6 +118,11 @@ class Field:
             if status.get("leader") == member.name:
                 self.leaders.setdefault(status["newest_term"], set()).add(member.name)
 
+    def store_alarms(self):
+        """How often members have said that etcd does not answer."""
+        alarms = [alarm for member in self.members.values() for alarm in member.ask("alarms")["alarms"]]
+        return sum(alarm["count"] for alarm in alarms if alarm["kind"] == "store_unreachable")
+
     def rules(self):
         return {switch: self.lab.flows(switch) for switch in self.switches}
 
@@ -149,19 +156,20 @@ class Field:
 
 
 def trials(field, arguments):
-    """Times until a connection that began later is open, by what was done to the leader; of hand-overs the longest pause."""
-    times = {"hand-over": [], "kill -9": [], "SIGSTOP": []}
+    """Times until a connection that began later is open, by what was done to the leader; of hand-overs the longest pause, and
+    the same where nothing is done: what this machine makes of it."""
+    times = {"nothing": [], "hand-over": [], "kill -9": [], "SIGSTOP": []}
     for number in range(arguments.trials):
         for what in times:
             before = field.rules() if number % 5 == 0 else None
             leader, since = field.settle(), time.time()
             took = field.disturb(what, lambda: ATTACKS[what](leader))
             # On purpose, what counts is for how long nothing opens; the command itself takes time before that.
-            times[what].append(field.longest_pause(since, 3) if what == "hand-over" else took)
+            times[what].append(field.longest_pause(since, 3) if what in ("nothing", "hand-over") else took)
             if what == "kill -9":
                 leader.start()
             elif what == "SIGSTOP":
-                time.sleep(10 - took)
+                time.sleep(max(0, since + 10 - time.time()))
                 os.kill(leader.process.pid, signal.SIGCONT)
             field.settle()
             if before:
@@ -170,6 +178,7 @@ def trials(field, arguments):
 
 
 ATTACKS = {
+    "nothing": lambda leader: None,
     "hand-over": lambda leader: leader.ask("cluster", "hand-over"),
     "kill -9": Member.kill,
     "SIGSTOP": lambda leader: os.kill(leader.process.pid, signal.SIGSTOP),
@@ -235,19 +244,20 @@ def stores(field, arguments):
         "wiped": field.stores.wipe,
     }.items():
         field.settle()
-        before, since = field.rules(), time.time()
+        before, alarms, since = field.rules(), field.store_alarms(), time.time()
         action()
         time.sleep(8)
-        alarms = {alarm["kind"] for alarm in field.settle().ask("alarms")["alarms"]}
+        field.settle()
         field.count_rewritten(what, before)
         lost = [began for began in field.openings.failed() if began > since]
-        told[what] = {"connections_failed": len(lost), "alarm": "store_unreachable" in alarms}
+        told[what] = {"connections_failed": len(lost), "alarm": field.store_alarms() > alarms}
     return told
 
 
 def soak(field, arguments):
     """Members are killed every five seconds, drawn at random."""
-    draw, end, kills = random.Random(1), time.time() + arguments.soak, 0
+    field.settle()
+    draw, end, kills, before = random.Random(1), time.time() + arguments.soak, 0, field.rules()
     while time.time() < end:
         victim = draw.choice(list(field.members.values()))
         victim.kill()
@@ -255,7 +265,9 @@ def soak(field, arguments):
         time.sleep(1)
         victim.start()
         time.sleep(4)
+        field.note_terms()
     field.settle()
+    field.count_rewritten("soak", before)
     return {"seconds": arguments.soak, "killed": kills}
 
 
@@ -267,6 +279,7 @@ def run(lab, log, arguments):
     probe = json.loads(lab.stop(field.probe).splitlines()[-1])
     ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
     slow = [it for it in result.get("partitions", []) if it["cut"] == "leader-switches" and not within(it["first_ms"], STEP_ASIDE_LIMIT)]
+    is_silent = "stores" in result and not result["stores"]["stopped"]["alarm"]
     two_leaders = {term: sorted(names) for term, names in field.leaders.items() if len(names) > 1}
     took = sorted(took for _, took in field.openings.seen if took is not None)
     result |= {
@@ -278,7 +291,7 @@ def run(lab, log, arguments):
         "terms_with_two_leaders": two_leaders,
     }
     print(json.dumps(result))
-    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or slow or probe["lost"]
+    bad = result["openings"]["failed"] or result["streams_broken"] or field.rewritten or two_leaders or slow or is_silent or probe["lost"]
     return 5 if bad else 0
 
 
