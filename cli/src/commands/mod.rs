@@ -75,7 +75,7 @@ commands! {
     /// Measure the papers' figures, store them, and show them beside the papers'
     #[command(subcommand)]
     Results(command: results::Command) => results::execute(command);
-    /// Show a cluster of controllers, and hand leadership over
+    /// Prepare and show a cluster of controllers, and hand leadership over
     #[command(subcommand)]
     Cluster(command: cluster::Command) => cluster::execute(&command);
     /// List the switches connected to a controller

@@ -1,5 +1,7 @@
 //! `braid cluster`: the members of a cluster of controllers, and who leads.
 
+mod init;
+
 use std::time::Duration;
 
 use braid_api::{Cluster, ClusterMember, Following, NewLeader};
@@ -23,6 +25,12 @@ pub(crate) enum Command {
     /// Returns as soon as the standby was asked; `braid cluster status` shows when it leads. Nothing happens while etcd does
     /// not answer or no standby follows.
     HandOver(HandOverArgs),
+    /// Make certificates and configuration files for the members of a new cluster, each with an etcd
+    ///
+    /// Makes a folder for each member, with its certificate, controller.toml and etcd.yaml, and one for the switches. The
+    /// authorities' keys stay beside them. Prints the commands that start all of it. Certificates do not end: for a network
+    /// that is to stay, issue your own.
+    Init(init::Args),
 }
 
 #[derive(clap::Args)]
@@ -38,6 +46,7 @@ pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Status(args) => status(args),
         Command::HandOver(args) => hand_over(args),
+        Command::Init(args) => init::execute(args),
     }
 }
 
