@@ -53,6 +53,9 @@ pub enum CompareError {
     /// Paths cross networks of others.
     #[error("topology.tunnels: the simulator knows no tunnels over uplinks")]
     Tunnels,
+    /// Boxes of sites are no switches.
+    #[error("topology.sites: the simulator knows no sites")]
+    Sites,
     /// The network changes, or carries other traffic.
     #[error("the simulator knows neither background traffic nor events of scenarios")]
     Changes,

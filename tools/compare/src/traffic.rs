@@ -148,6 +148,9 @@ impl<'a> Setting<'a> {
         if !scenario.topology.tunnels.is_empty() {
             return Err(CompareError::Tunnels);
         }
+        if scenario.topology.sites.is_some() {
+            return Err(CompareError::Sites);
+        }
         if !traffic.background.is_empty() || !scenario.events.is_empty() {
             return Err(CompareError::Changes);
         }

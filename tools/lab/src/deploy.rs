@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use crate::agents;
 use crate::certificates::Certificates;
@@ -20,6 +21,7 @@ use crate::plan::{Commands, HostPlan, Plan, quiet_ipv6};
 use crate::preflight;
 use crate::ready;
 use crate::scenario::Scenario;
+use crate::sites::Sites;
 use crate::store::Labs;
 use crate::system::{Marker, Namespace, kernel};
 use crate::teardown::teardown;
@@ -32,6 +34,7 @@ pub struct Deployment {
     pub(crate) deployed: Deployed,
     pub(crate) controller: Option<ControllerAddresses>,
     pub(crate) cluster: Option<Cluster>,
+    sites: Option<Sites>,
     keep: bool,
     _lock: Lock,
 }
@@ -52,15 +55,18 @@ impl Labs {
         interrupt: &Interrupt,
     ) -> Result<Deployment, LabError> {
         preflight::check(scenario, control)?;
+        let has_sites = scenario.topology.sites.is_some();
         let netem = || self.may_use_netem() && doctor::has_netem();
         let plan = Plan::new(scenario, name, netem);
         let (folder, marker) = (self.folder(name), Marker::fresh()?);
         let lock = folder.create()?;
         let deployed = Deployed { folder, plan, marker };
-        let mut lab = Deployment { deployed, controller: None, cluster: None, keep: false, _lock: lock };
+        let mut lab =
+            Deployment { deployed, controller: None, cluster: None, sites: None, keep: false, _lock: lock };
         lab.build(&self.link_process()?, interrupt)?;
-        lab.control(scenario, control, interrupt)?;
-        if *control != Control::None {
+        lab.control(scenario, if has_sites { &Control::None } else { control }, interrupt)?;
+        lab.sites = Sites::start(&lab.deployed, &braid(control)?, interrupt)?;
+        if *control != Control::None || has_sites {
             lab.wait_until_ready(scenario, interrupt)?;
         }
         lab.start_agents(control, interrupt)?;
@@ -101,6 +107,13 @@ impl Deployment {
         interrupt: &Interrupt,
     ) -> Result<(), LabError> {
         ready::wait(&self.deployed, self.controller.as_ref(), scenario, interrupt)
+    }
+
+    /// Starts the sites anew, if there are any: they forget what they know of their lines.
+    pub(crate) fn restart_sites(&self, scenario: &Scenario, interrupt: &Interrupt) -> Result<(), LabError> {
+        let Some(sites) = &self.sites else { return Ok(()) };
+        sites.restart(&self.deployed, interrupt)?;
+        self.wait_until_ready(scenario, interrupt)
     }
 
     fn build(&mut self, links: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
@@ -185,11 +198,12 @@ impl Deployment {
             let text = Commands(&self.deployed.plan).congestion_control(host, name);
             self.deployed.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
         }
-        for interface in &host.interfaces {
-            // Open vSwitch in user space passes frames on as they are: the checksum has to be there already.
+        for interface in host.interfaces.iter().filter(|it| !it.offloads.is_empty()) {
+            // Open vSwitch and links in user space pass frames on as they are: the checksum has to be there already.
             self.deployed
                 .tool("ethtool")
-                .args(["-K", &interface.name, "tx", "off"])
+                .args(["-K", &interface.name])
+                .args(&interface.offloads)
                 .within(&namespace)
                 .run()?;
         }
@@ -244,12 +258,9 @@ impl Deployment {
     }
 
     fn start_agents(&self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
-        let braid = match control {
-            Control::Braid(settings) => settings.executable.clone(),
-            _ => std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?,
-        };
-        let controllers = self.controller.as_ref().map(ControllerAddresses::for_agents).unwrap_or_default();
-        agents::start(&self.deployed, &braid, &controllers, interrupt)
+        let braid = braid(control)?;
+        let adviser = self.controller.as_ref().and_then(|it| it.agents);
+        agents::start(&self.deployed, &braid, adviser, interrupt)
     }
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {
@@ -258,6 +269,14 @@ impl Deployment {
             Some(address) => edges::add_rules(&self.deployed, address, rules),
             None => ovs.add_rules(switch, rules),
         })
+    }
+}
+
+/// The `braid` program.
+fn braid(control: &Control) -> Result<PathBuf, LabError> {
+    match control {
+        Control::Braid(settings) => Ok(settings.executable.clone()),
+        _ => std::env::current_exe().map_err(|error| LabError::io("the path of this program", error)),
     }
 }
 

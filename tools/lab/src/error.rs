@@ -177,6 +177,16 @@ pub enum LabError {
         /// Its log file.
         log: PathBuf,
     },
+    /// A site failed.
+    #[error("the site {site} {what}: see its log {}", .log.display())]
+    Site {
+        /// Its name.
+        site: String,
+        /// The failure.
+        what: String,
+        /// Its log file.
+        log: PathBuf,
+    },
     /// The lab did not become ready in time.
     #[error("the network is not ready after {seconds} s: {missing}: see the logs in {}", .logs.display())]
     NotReady {

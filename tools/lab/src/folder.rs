@@ -97,6 +97,11 @@ impl Folder {
         self.path.join("tls")
     }
 
+    /// The keys, files and sockets of sites.
+    pub(crate) fn sites(&self) -> PathBuf {
+        self.path.join("sites")
+    }
+
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join("log")
     }

@@ -181,7 +181,7 @@ fn state(folder: &Folder, plan: Option<&Plan>) -> Result<LabState, LabError> {
         Entry::Marker(marker) => marker.processes().len(),
         Entry::Namespace(_) => 0,
     });
-    // The database, the switch daemon, the controllers, and the links in user space.
+    // The database and the switch daemon, or two sites; the controllers, and the links in user space.
     let links = usize::from(plan.is_some_and(|plan| plan.user_space().next().is_some()));
     let complete = namespaces && processes.sum::<usize>() >= 2 + controllers + links;
     Ok(if complete { LabState::Up } else { LabState::Broken })

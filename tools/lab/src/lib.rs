@@ -40,6 +40,7 @@ mod progress;
 mod ready;
 mod run;
 pub mod scenario;
+mod sites;
 mod store;
 mod system;
 mod teardown;
@@ -57,8 +58,9 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, ModelRow, MptcpUse,
-    PathChange, PathRow, Report, Row, RowDirection, RunObserver, StreamRow, Verdict,
+    Bound, CaptureRow, Delivery, EventRow, Goodput, HandshakeRow, Interval, LabRow, LeaderRow, ModelRow,
+    MptcpUse, PathChange, PathRow, ProfileRow, Ratio, Report, RequestRow, Row, RowDirection, RunObserver,
+    StreamRow, Verdict, Waits,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

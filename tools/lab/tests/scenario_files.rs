@@ -204,3 +204,50 @@ fn agents_need_hosts_that_use_multipath_tcp_be_it_for_one_subflow() {
         assert_eq!((host.mptcp.used, host.mptcp.subflows), (true, 0), "{mptcp}");
     }
 }
+
+const SITES: &str = include_str!("sites.yaml");
+
+#[test]
+fn boxes_of_sites_have_an_interface_for_each_line_and_variants_use_some_of_them() {
+    let scenario = Scenario::parse(SITES, "sites.yaml").unwrap_or_else(|error| panic!("{error}"));
+    let topology = &scenario.topology;
+    let sites = topology.sites.as_ref().unwrap();
+    assert_eq!((sites.boxes, sites.hosts, sites.lines.as_slice()), ([2, 3], [0, 1], &[2, 3][..]));
+    let names: Vec<_> = topology.hosts[2].interfaces.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["lan", "line1", "line2"]);
+    assert_eq!(topology.links[3].ends.map(|end| topology.end_name(end)), ["branch.line2", "office.line2"]);
+    let of = |variant: usize| {
+        let topology = scenario.with_variant(&scenario.variants[variant]).topology;
+        (topology.sites.as_ref().unwrap().tunnel, topology.capacity(0, 1).0)
+    };
+    let [first, second, routed, both] = [0, 1, 2, 3].map(of);
+    assert_eq!([first, second], [(true, 20_000_000), (true, 10_000_000)]);
+    assert_eq!([routed, both], [(false, 30_000_000), (true, 30_000_000)]);
+}
+
+#[test]
+fn every_variant_runs_with_each_profile_and_congestion_control() {
+    let text = SITES.replacen("  duration: 2s", "  duration: 2s\n  congestion_control: [cubic, bbr]", 1);
+    let profiles =
+        "profiles: [{ name: a, lines: [{ rate: 5Mbit }, {}] }, { name: b, lines: [{}, { delay: 1ms }] }]";
+    let scenario = Scenario::parse(&format!("{text}{profiles}\n"), "sites.yaml").unwrap();
+    let cases = scenario.cases();
+    assert_eq!((cases.len(), scenario.rounds()), (16, 16));
+    let titles: Vec<_> = cases
+        .iter()
+        .step_by(4)
+        .map(|case| (case.profile.as_deref(), case.congestion_control.as_deref()))
+        .collect();
+    let [a, b] = [Some("a"), Some("b")];
+    assert_eq!(titles, [(a, Some("cubic")), (a, Some("bbr")), (b, Some("cubic")), (b, Some("bbr"))]);
+    let line = |case: usize, line: usize| cases[case].scenario.topology.links[2 + line].directions[1];
+    // The first line of the second profile is as the topology has it, and so is what a profile does not give.
+    assert_eq!([line(0, 0), line(8, 0)].map(|it| it.rate.unwrap().0), [5_000_000, 20_000_000]);
+    assert_eq!(
+        (line(8, 1).delay.to_string(), line(8, 1).queue.to_string()),
+        ("1ms".to_owned(), "200 packets".to_owned())
+    );
+    let controls: Vec<_> =
+        cases[4].scenario.topology.hosts.iter().map(|it| it.congestion_control.as_deref()).collect();
+    assert_eq!(controls, [Some("bbr"), Some("bbr"), None, None]);
+}

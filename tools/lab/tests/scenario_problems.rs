@@ -5,6 +5,7 @@ use std::fmt::Write;
 use braid_lab::Scenario;
 
 const GOOD: &str = include_str!("pair.yaml");
+const SITES: &str = include_str!("sites.yaml");
 
 /// What is changed in `GOOD`, and into what.
 const BAD: &[(&str, &str)] = &[
@@ -186,6 +187,75 @@ fn problems_of_clusters_name_their_place_and_a_remedy() {
         writeln!(report, "{from:?} -> {to:?}\n{error}\n").unwrap();
     }
     insta::assert_snapshot!(report);
+}
+
+/// What is changed in `SITES`, and into what.
+const BAD_SITES: &[(&str, &str)] = &[
+    ("    - { name: branch, addresses: [10.2.1.1/24, 10.2.2.1/24] }\n", ""),
+    ("name: branch, addresses: [10.2.1.1/24, 10.2.2.1/24]", "name: branch, addresses: [10.2.1.1/24]"),
+    ("name: branch, addresses: [10.2.1.1/24, 10.2.2.1/24]", "name: branch, address: 10.2.1.1/24"),
+    ("name: branch", "name: left"),
+    ("10.2.2.1/24] }", "10.3.2.1/24] }"),
+    ("10.2.2.1/24] }", "10.1.2.1/24] }"),
+    ("10.2.2.1/24] }", "203.0.113.129/25] }"),
+    ("10.2.2.1/24] }", "\"fd00::1/64\"] }"),
+    ("interfaces: [{ name: eth0, addresses: [10.1", "interfaces: [{ name: eth0, mtu: 9000, addresses: [10.1"),
+    ("between: [left.eth0, office]", "between: [left.eth0, s]"),
+    ("between: [left.eth0, office]", "between: [left, office]"),
+    ("between: [left.eth0, office]", "between: [left.eth0, right.eth0]"),
+    ("between: [office, branch]", "between: [office.lan, branch.lan]"),
+    ("between: [office, branch]", "between: [office, office]"),
+    (
+        "    - { between: [office, branch], rate: 20Mbit, delay: 5ms }\n    - { between: [branch, office], rate: 10Mbit, delay: 10ms, queue: 200 packets }\n",
+        "",
+    ),
+    ("  sites:", "  switches: [s]\n  sites:"),
+    ("scenario: sites", "scenario: sites\ntls: true\ncontrollers: 3"),
+    ("lines: [1]", "lines: [3]"),
+    ("lines: [1]", "lines: [1, 1]"),
+    ("lines: [1]", "lines: []"),
+    ("lines: [1]", "lines: first"),
+    ("lines: [1]", "policy: \"\", agents: managed"),
+    ("directions: [{ from: left, to: right }]", "directions: [{ from: left, to: branch }]"),
+    ("directions: [{ from: left, to: right }]", "permutation: 1"),
+    ("best_of: [first, second]", "best_of: [first, third]"),
+    ("best_of: [first, second]", "best_of: []"),
+    ("best_of: [first, second]", "worst_of: [first]"),
+    ("  duration: 2s", "  duration: 2s\n  average: modus"),
+    ("  duration: 2s", "  duration: 2s\n  congestion_control: []"),
+    ("  duration: 2s", "  duration: 2s\n  congestion_control: [cubic, cubic, \"a b\"]"),
+    ("name: first,", "name: first, congestion_control: cubic,"),
+    (
+        "  duration: 2s",
+        "  duration: 2s\n  requests: [{ from: left, to: right, port: 5201 }, { from: left, to: left, port: 53 }]",
+    ),
+    (
+        "variants:",
+        "profiles: [{ name: a, lines: [{ rate: 1Mbit }] }, { name: a, lines: [{ jitter: 6ms }, { rate: 0 }] }]\nvariants:",
+    ),
+    ("value: goodput_bps", "value: request_p99_over_idle"),
+];
+
+#[test]
+fn problems_of_sites_name_their_place_and_a_remedy() {
+    let mut report = String::new();
+    for (from, to) in BAD_SITES {
+        assert!(SITES.contains(from), "{from:?}");
+        let mut text = SITES.replacen(from, to, 1);
+        if from.starts_with("name: first") {
+            text = text.replacen("  duration: 2s", "  duration: 2s\n  congestion_control: bbr", 1);
+        }
+        let error = Scenario::parse(&text, "bad.yaml").expect_err(to);
+        writeln!(report, "{from:?} -> {to:?}\n{error}\n").unwrap();
+    }
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn only_sites_have_lines_and_profiles() {
+    let variant = "variants: [{ name: a, lines: [1], tunnel: false }]\nprofiles: [{ name: p, lines: [{ rate: 1Mbit }] }]\nevents:";
+    let error = Scenario::parse(&GOOD.replacen("events:", variant, 1), "bad.yaml").unwrap_err();
+    insta::assert_snapshot!(error);
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub struct FigureRow {
 /// A setting of a scenario, over all repetitions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SettingRow {
-    /// The variant, mode, tool, direction and number of streams.
+    /// The variant, profile, congestion control, mode, tool, direction and number of streams.
     pub name: String,
     /// The name without the number of streams.
     pub line: String,
@@ -180,11 +180,11 @@ fn settings(reports: &[&Report]) -> Vec<SettingRow> {
 }
 
 fn line(row: &braid_lab::Row, together: bool, several: bool) -> String {
-    let variant = row.variant.clone();
+    let lab = [&row.variant, &row.profile, &row.congestion_control].into_iter().flatten().cloned();
     let what = row.work.map_or_else(|| row.mode.to_string(), |work| format!("{} {work}", row.mode));
     let direction = format!("{} to {}", row.direction.from, row.direction.to);
     let direction = (several && !together).then_some(direction);
-    variant.into_iter().chain([what]).chain(direction).collect::<Vec<_>>().join(", ")
+    lab.chain([what]).chain(direction).collect::<Vec<_>>().join(", ")
 }
 
 fn setting(Key { line, streams, .. }: Key, values: &[Vec<(f64, f64)>]) -> SettingRow {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use braid_lab::Scenario;
-use braid_lab::scenario::{Traffic, Variant};
+use braid_lab::scenario::Traffic;
 use braid_sim::StudyKind;
 use braid_sim::study::Preset;
 use sha2::{Digest, Sha256};
@@ -56,8 +56,7 @@ impl Source {
     pub fn controls(&self) -> BTreeSet<String> {
         match self {
             Self::Lab(scenario) => {
-                let all =
-                    variants(scenario).into_iter().flat_map(|it| scenario.with_variant(&it).topology.hosts);
+                let all = scenario.cases().into_iter().flat_map(|case| case.scenario.topology.hosts);
                 all.filter_map(|host| host.congestion_control).collect()
             }
             Self::Study(study) => match &**study {
@@ -75,8 +74,8 @@ impl Source {
     /// About how long a repetition takes; `None` for a study.
     pub fn estimate(&self) -> Option<Duration> {
         let Self::Lab(scenario) = self else { return None };
-        let each = variants(scenario).into_iter().map(|it| {
-            let scenario = scenario.with_variant(&it);
+        let each = scenario.cases().into_iter().map(|case| {
+            let scenario = case.scenario;
             LAB_OVERHEAD
                 + scenario.traffic.as_ref().map_or(Duration::ZERO, |traffic| length(&scenario, traffic))
         });
@@ -98,10 +97,6 @@ fn checked(job: &Job<'_>, scenario: Scenario) -> Result<Scenario, ResultsError> 
     // The plan repeats whole runs, each in a lab of its own.
     traffic.repeat = 1;
     Ok(scenario)
-}
-
-fn variants(scenario: &Scenario) -> Vec<Variant> {
-    if scenario.variants.is_empty() { vec![Variant::default()] } else { scenario.variants.clone() }
 }
 
 fn length(scenario: &Scenario, traffic: &Traffic) -> Duration {

@@ -26,6 +26,8 @@ impl LinkBackend {
         let jitter = link.directions.iter().any(|direction| !direction.jitter.duration().is_zero());
         match link.emulated {
             false => Self::Tbf,
+            // What the kernel's shapers delay is charged to the socket that sends it, unlike what a line delays.
+            true if link.line => Self::UserSpace,
             true if !jitter && netem() => Self::Netem,
             true => Self::UserSpace,
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use braid_types::{DatapathId, MacAddr, PortNo};
 
+use super::sites;
 use super::{
     HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, PortPlan, SwitchPlan, UplinkPlan,
 };
 use crate::names::{INTERFACE_NAME_MAX, LabName};
-use crate::scenario::{End, Host, Link, Scenario, Switch, Topology, Tunnel};
+use crate::scenario::{End, Link, Scenario, Switch, Topology, Tunnel};
 
 const DEFAULT_MTU: u16 = 1_500;
 
@@ -20,10 +21,11 @@ impl Plan {
             lab: lab.clone(),
             scenario: scenario.name.clone(),
             fabric: lab.fabric_namespace(),
-            hosts: topology.hosts.iter().enumerate().map(|(index, it)| host(index, it, lab)).collect(),
+            hosts: (0..topology.hosts.len()).map(|index| host(index, topology, lab)).collect(),
             switches: topology.switches.iter().map(switch).collect(),
             links: Vec::new(),
             tunnels: Vec::new(),
+            sites: Vec::new(),
             mtu: topology
                 .hosts
                 .iter()
@@ -32,6 +34,7 @@ impl Plan {
                 .max()
                 .unwrap_or(DEFAULT_MTU),
         };
+        plan.sites = sites::sites(topology, &plan.hosts);
         let mut devices = Devices::new(topology);
         for link in &topology.links {
             let backend = LinkBackend::of(link, &netem);
@@ -93,18 +96,21 @@ impl Plan {
     }
 }
 
-fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
+fn host(index: usize, topology: &Topology, lab: &LabName) -> HostPlan {
+    let host = &topology.hosts[index];
     let interfaces = host.interfaces.iter().enumerate().map(|(place, interface)| InterfacePlan {
         name: interface.name.clone(),
         mac: mac(index, place),
         mtu: interface.mtu,
         addresses: interface.addresses.clone(),
+        offloads: sites::offloads(topology, index, place).iter().map(|it| (*it).to_owned()).collect(),
     });
     HostPlan {
         name: host.name.clone(),
         namespace: lab.host_namespace(&host.name),
         router: host.router,
         interfaces: interfaces.collect(),
+        routes: sites::routes(topology, index),
         mptcp: host.mptcp.clone(),
         congestion_control: host.congestion_control.clone(),
         receive_buffer: host.receive_buffer,

@@ -8,7 +8,8 @@ use braid_congestion::Algorithm;
 use braid_types::PortNo;
 
 use super::{
-    HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, SwitchPlan, shape, user_space_devices,
+    HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, RoutePlan, SwitchPlan, shape,
+    user_space_devices,
 };
 use crate::scenario::{Cidr, Endpoint, EndpointFlag, Mptcp, PathManager};
 
@@ -70,6 +71,7 @@ impl Commands<'_> {
             lines.push(format!("link set {} address {} {mtu}up", interface.name, interface.mac));
             lines.extend(interface.addresses.iter().map(|cidr| address_line(*cidr, &interface.name)));
         }
+        lines.extend(host.routes.iter().map(|route| route_line(route, host.kernel_control())));
         lines.extend(mptcp(host));
         lines.join("\n") + "\n"
     }
@@ -236,6 +238,14 @@ fn mptcp(host: &HostPlan) -> Vec<String> {
 fn address_line(cidr: Cidr, device: &str) -> String {
     let nodad = if cidr.address.is_ipv6() { " nodad" } else { "" };
     format!("addr add {cidr} dev {device}{nodad}")
+}
+
+/// A congestion control of the route is taken also where namespaces may not have it as their default.
+fn route_line(route: &RoutePlan, control: Option<&str>) -> String {
+    let RoutePlan { to, via, source } = route;
+    let source = source.map(|source| format!(" src {source}")).unwrap_or_default();
+    let control = control.map(|name| format!(" congctl {name}")).unwrap_or_default();
+    format!("route add {to} via {via}{source}{control}")
 }
 
 fn endpoint_line(host: &HostPlan, endpoint: &Endpoint) -> String {

@@ -7,6 +7,7 @@ mod build;
 mod commands;
 mod growth;
 mod shape;
+mod sites;
 
 use std::net::IpAddr;
 
@@ -21,6 +22,7 @@ use crate::scenario::{Cidr, Mptcp, UplinkAddress};
 pub use backend::LinkBackend;
 use build::{device_name, reserved_devices};
 pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
+pub(crate) use sites::{RoutePlan, SitePlan};
 
 /// The plan of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub(crate) struct Plan {
     /// The tunnel ports of edges, in pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<[(DatapathId, PortNo); 2]>,
+    /// The sites whose boxes have tunnels: two, or none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SitePlan>,
     /// The MTU of every link and switch: the largest of the hosts.
     pub mtu: u16,
 }
@@ -46,6 +51,9 @@ pub(crate) struct HostPlan {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub router: bool,
     pub interfaces: Vec<InterfacePlan>,
+    /// Routes to another site.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RoutePlan>,
     pub mptcp: Mptcp,
     pub congestion_control: Option<String>,
     pub receive_buffer: Option<u64>,
@@ -57,6 +65,9 @@ pub(crate) struct InterfacePlan {
     pub mac: MacAddr,
     pub mtu: u16,
     pub addresses: Vec<Cidr>,
+    /// What `ethtool -K` is told of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offloads: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -296,6 +307,29 @@ mod tests {
                 "-6 route append fd00::/64 dev e0 proto kernel metric 256 congctl cubic",
             ]
         );
+    }
+
+    #[test]
+    fn boxes_route_each_subnet_over_a_line_where_they_have_no_tunnels() {
+        let text = include_str!("../../tests/sites.yaml");
+        let scenario = Scenario::parse(text, "sites.yaml").unwrap_or_else(|error| panic!("{error}"));
+        let (tunnels, routed) = (plan(&scenario), plan(&scenario.with_variant(&scenario.variants[2])));
+        assert_eq!((tunnels.sites.len(), routed.sites.len()), (2, 0));
+        let text = |plan: &Plan| {
+            let commands = Commands(plan);
+            plan.hosts
+                .iter()
+                .map(|host| format!("{}:\n{}", host.name, commands.host(host)))
+                .collect::<String>()
+        };
+        insta::assert_snapshot!(text(&routed));
+        let without: Vec<_> = routed.hosts[2].routes.iter().map(|it| it.to.to_string()).collect();
+        assert_eq!(
+            (without, &tunnels.hosts[2].routes[..]),
+            (vec!["10.2.1.0/24".to_owned(), "10.2.2.0/24".to_owned()], &[][..])
+        );
+        let offloads: Vec<_> = routed.hosts[2].interfaces.iter().map(|it| it.offloads.len()).collect();
+        assert_eq!((offloads, routed.user_space().count()), (vec![0, 8, 8], 2));
     }
 
     #[test]

@@ -3,10 +3,12 @@
 mod bars;
 mod canvas;
 mod lines;
+mod marked;
 mod stacked;
 
 pub(crate) use bars::{Bar, bars};
 pub use lines::{Line, lines};
+pub(crate) use marked::{Labels, Marked, marked};
 pub(crate) use stacked::{Mark, stacked};
 
 /// A value that changes from point to point.

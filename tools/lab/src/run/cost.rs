@@ -19,7 +19,16 @@ pub(super) fn of(lab: &Deployment, took: Duration) -> LabRow {
     }
     let plan = &lab.deployed.plan;
     let (switches, hosts, links) = (plan.switches.len(), plan.hosts.len(), plan.links.len());
-    LabRow { variant: None, switches, hosts, links, seconds: took.as_secs_f64(), memory_bytes }
+    LabRow {
+        variant: None,
+        profile: None,
+        congestion_control: None,
+        switches,
+        hosts,
+        links,
+        seconds: took.as_secs_f64(),
+        memory_bytes,
+    }
 }
 
 /// The name and resident memory of a process; `None` if it has ended.

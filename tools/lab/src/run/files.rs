@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::profiles;
 use super::report::{Interval, Report, Row};
 use super::settings::{self, Key};
 use crate::error::LabError;
-use crate::plot::{self, Bar, Line, Mark, PlotError, Series};
+use crate::plot::{self, Bar, Labels, Line, Mark, PlotError, Series};
+use crate::scenario::Average;
 
 impl Report {
     /// Writes the report into folder `into`, which is created if necessary:
     ///
-    /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; `streams.svg`
+    /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each, or
+    /// `profiles.svg`, the ratios of each profile; `streams.svg`
     /// if numbers of streams are compared, `model.svg` if the stream model was fitted; below `streams` a stacked plot of each
     /// transfer's streams; `ranks.svg` if many hosts send at once; and below `captures` the captures.
     ///
@@ -47,17 +50,30 @@ impl Report {
         })
     }
 
+    /// The ratios of all profiles.
+    fn profiles_plot(&self) -> Result<String, PlotError> {
+        let (marks, bars) = profiles::marked(&self.profiles);
+        let first = self.profiles.first().and_then(|row| row.ratios.first());
+        let title = format!("{}: ratios of goodput, and published ones", self.scenario);
+        let name = first.map(|it| it.verdict.name.clone()).unwrap_or_default();
+        let limit = first.map(|it| it.verdict.limit);
+        plot::marked(&Labels { title: &title, bars: &name, marks: &marks, limit }, &bars)
+    }
+
     /// Every plot with the name of its file.
     fn plots(&self) -> Vec<(String, Result<String, PlotError>)> {
         let groups = settings::for_people(&self.rows);
-        let bars: Vec<_> = groups.iter().map(|(key, rows)| bar(key, rows)).collect();
+        let bars: Vec<_> = groups.iter().map(|(key, rows)| bar(key, rows, self.average)).collect();
         let over_time = groups.iter().map(|(key, rows)| over_time(key, rows));
         let over_time: Vec<_> = over_time.chain(event_lines(&self.rows)).collect();
-        let mut plots = vec![
-            ("goodput".to_owned(), plot::bars(&format!("{}: goodput", self.scenario), "Mbit/s", &bars)),
-            ("over-time".to_owned(), plot::lines(&self.scenario, &Line::TIME, &over_time)),
-        ];
-        let by_streams = by_streams(&groups);
+        let goodput = plot::bars(&format!("{}: goodput", self.scenario), "Mbit/s", &bars);
+        let mut plots = vec![("goodput".to_owned(), goodput)];
+        if self.profiles.is_empty() {
+            plots.push(("over-time".to_owned(), plot::lines(&self.scenario, &Line::TIME, &over_time)));
+        } else {
+            plots.push(("profiles".to_owned(), self.profiles_plot()));
+        }
+        let by_streams = by_streams(&groups, self.average);
         if by_streams.iter().any(|series| series.points.len() > 1) {
             plots.push(("streams".to_owned(), plot::lines(&self.scenario, &Line::STREAMS, &by_streams)));
         }
@@ -86,9 +102,9 @@ fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), LabError> {
     fs::write(path, content).map_err(|error| LabError::file(path, error))
 }
 
-fn bar(key: &Key<'_>, rows: &[&Row]) -> Bar {
+fn bar(key: &Key<'_>, rows: &[&Row], average: Average) -> Bar {
     let all = || rows.iter().map(|row| row.goodput_bps / 1e6);
-    let value = all().sum::<f64>() / rows.len().max(1) as f64;
+    let value = average.of(all());
     let range = (rows.len() > 1).then(|| (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)));
     Bar { name: key.to_string(), value, range }
 }
@@ -105,10 +121,10 @@ fn over_time(key: &Key<'_>, rows: &[&Row]) -> Series {
 }
 
 /// A line for each variant, mode and direction: the mean goodput by the number of streams.
-fn by_streams(groups: &[(Key<'_>, Vec<&Row>)]) -> Vec<Series> {
+fn by_streams(groups: &[(Key<'_>, Vec<&Row>)], average: Average) -> Vec<Series> {
     let mut series: BTreeMap<Key<'_>, Vec<(f64, f64)>> = BTreeMap::new();
     for (key, rows) in groups {
-        let mean = rows.iter().map(|row| row.goodput_bps).sum::<f64>() / rows.len().max(1) as f64;
+        let mean = average.of(rows.iter().map(|row| row.goodput_bps));
         let points = series.entry(key.of_any_number()).or_default();
         points.push((f64::from(key.connections), mean / 1e6));
     }
@@ -133,12 +149,12 @@ fn streams(row: &Row) -> Vec<Series> {
 }
 
 fn marks(row: &Row) -> Vec<Mark> {
-    row.events.iter().map(|event| Mark { at: event.at, name: event.title() }).collect()
+    row.shown_events().iter().map(|event| Mark { at: event.at, name: event.title() }).collect()
 }
 
 /// The events of the first transfer that has some, as upright lines: those of others differ by fractions of a second.
 fn event_lines(rows: &[Row]) -> Vec<Series> {
-    let Some(row) = rows.iter().find(|row| !row.events.is_empty()) else { return Vec::new() };
+    let Some(row) = rows.iter().find(|row| !row.shown_events().is_empty()) else { return Vec::new() };
     let top = row.capacity_bps / 1e6;
     let upright = |mark: Mark| Series { name: mark.name, points: vec![(mark.at, 0.0), (mark.at, top)] };
     marks(row).into_iter().map(upright).collect()
@@ -151,7 +167,8 @@ fn points(intervals: &[Interval]) -> Vec<(f64, f64)> {
 }
 
 fn title(row: &Row) -> String {
-    let variant = row.variant.as_ref().map(|it| format!("{it} ")).unwrap_or_default();
+    let lab = row.lab();
+    let variant = if lab.is_empty() { lab } else { format!("{lab} ") };
     let streams = if row.connections > 1 { format!(" {} streams", row.connections) } else { String::new() };
     let run = row.run.map(|run| format!(" run {run}")).unwrap_or_default();
     format!("{variant}{} {} > {}{streams}{run}", row.what(), row.direction.from, row.direction.to)

@@ -10,7 +10,9 @@ mod files;
 mod leaders;
 mod model;
 mod paths;
+mod profiles;
 mod report;
+mod requests;
 mod round;
 mod settings;
 mod sockets;
@@ -26,15 +28,18 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::names::LabName;
+use crate::preflight;
 use crate::progress::Progress;
-use crate::scenario::{Scenario, Traffic, Variant};
+use crate::scenario::{Case, Scenario, Traffic};
 use crate::store::Labs;
 
 pub use model::{ModelRow, PathRow};
+pub use profiles::{Goodput, ProfileRow, Ratio};
 pub use report::{
     Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange,
     Report, Row, RowDirection, StreamRow, Verdict,
 };
+pub use requests::{RequestRow, Waits};
 
 use round::Round;
 use transfer::Setting;
@@ -97,18 +102,31 @@ impl Labs {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         }
         let (mut labs, mut rows) = (Vec::new(), Vec::new());
-        for variant in variants(scenario) {
-            let called = (!scenario.variants.is_empty()).then_some(variant.name.as_str());
-            let title = called.map_or_else(|| name.to_string(), |called| format!("{name} for {called}"));
-            progress.stage(&format!("building {title}"));
-            let scenario = scenario.with_variant(&variant);
+        let cases = scenario.cases();
+        // What the last one lacks is not found out after hours.
+        let mut controls = cases.iter().map(|case| (case, control.with_variant(&case.variant)));
+        controls.try_for_each(|(case, control)| preflight::check(&case.scenario, &control))?;
+        for case in cases {
+            let title = title(scenario, &case);
+            progress.stage(&format!("building {name}{title}"));
             let start = Instant::now();
-            let lab = self.deploy(&scenario, name, &control.with_variant(&variant), interrupt)?;
-            labs.push(LabRow { variant: called.map(str::to_owned), ..cost::of(&lab, start.elapsed()) });
+            let lab = self.deploy(&case.scenario, name, &control.with_variant(&case.variant), interrupt)?;
+            let called = || (!scenario.variants.is_empty()).then(|| case.variant.name.clone());
+            labs.push(LabRow {
+                variant: called(),
+                profile: case.profile.clone(),
+                congestion_control: case.congestion_control.clone(),
+                ..cost::of(&lab, start.elapsed())
+            });
             observer.built(&lab);
-            let of_variant = lab.measure(&scenario, progress, interrupt)?;
-            rows.extend(of_variant.into_iter().map(|row| Row { variant: called.map(str::to_owned), ..row }));
-            observer.measured(&lab, &Report::new(&scenario, labs.clone(), rows.clone()))?;
+            let measured = lab.measure(&case.scenario, progress, interrupt)?;
+            rows.extend(measured.into_iter().map(|row| Row {
+                variant: called(),
+                profile: case.profile.clone(),
+                congestion_control: case.congestion_control.clone(),
+                ..row
+            }));
+            observer.measured(&lab, &Report::new(&case.scenario, labs.clone(), rows.clone()))?;
             progress.stage(&format!("removing {name}"));
             lab.destroy()?;
         }
@@ -117,9 +135,15 @@ impl Labs {
     }
 }
 
-/// The variants of a scenario; one without changes if there are none.
-fn variants(scenario: &Scenario) -> Vec<Variant> {
-    if scenario.variants.is_empty() { vec![Variant::default()] } else { scenario.variants.clone() }
+/// Such as ` for line A, baseline, cubic`.
+fn title(scenario: &Scenario, case: &Case) -> String {
+    let variant = (!scenario.variants.is_empty()).then_some(&case.variant.name);
+    let parts: Vec<_> = [variant, case.profile.as_ref(), case.congestion_control.as_ref()]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    if parts.is_empty() { String::new() } else { format!(" for {}", parts.join(", ")) }
 }
 
 impl Deployment {
@@ -140,6 +164,9 @@ impl Deployment {
         };
         let mut rows = Vec::new();
         for round in rounds(self, scenario, traffic) {
+            if !rows.is_empty() {
+                self.restart_sites(scenario, interrupt)?;
+            }
             if !rows.is_empty() && !scenario.events.is_empty() {
                 // Links and controllers are restored, but not all may be rediscovered.
                 self.wait_until_ready(scenario, interrupt)?;

@@ -161,6 +161,8 @@ mod tests {
             intervals: Vec::new(),
         };
         Row {
+            profile: None,
+            congestion_control: None,
             variant: Some(variant.to_owned()),
             mode: Mode::Tcp,
             direction: RowDirection { from: "hosta".to_owned(), to: "hostb".to_owned() },
@@ -181,6 +183,7 @@ mod tests {
             intervals: Vec::new(),
             events: Vec::new(),
             leaders: Vec::new(),
+            requests: Vec::new(),
             captures: Vec::new(),
         }
     }

@@ -8,6 +8,7 @@ use super::counters::MptcpCounters;
 use super::events::Schedule;
 use super::leaders::LeaderWatch;
 use super::report::Row;
+use super::requests::{self, Asking};
 use super::tools::{self, RunningTransfer};
 use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
@@ -49,17 +50,22 @@ impl<'a> Round<'a> {
         interrupt: &Interrupt,
     ) -> Result<Vec<Row>, LabError> {
         progress.transfer(&self.title(), self.traffic.warm_up + self.traffic.duration);
+        let idle = requests::idle(self.lab, self.traffic, interrupt)?;
         let mut schedule = Schedule::new(self.lab, &self.scenario.events);
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
         let leaders = LeaderWatch::start(self.lab);
+        let asking = Asking::start(self.lab, self.traffic)?;
         let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
+        let loaded = asking.finish(self.traffic.warm_up, self.traffic.warm_up + self.traffic.duration);
         let events = schedule.rows(&self.scenario.topology);
         let leaders = leaders.map(LeaderWatch::finish).unwrap_or_default();
         schedule.undo()?;
         background.check()?;
         let mut rows = rows?;
+        let requests = requests::rows(self.lab, self.traffic, &idle, &loaded?);
         for row in &mut rows {
+            row.requests.clone_from(&requests);
             row.events.clone_from(&events);
             row.leaders.clone_from(&leaders);
         }

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::report::{Row, RowDirection};
+use super::report::{Row, RowDirection, lab_title};
 use crate::scenario::{Mode, Work};
 
 /// The settings that the runs of one measurement share.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key<'a> {
-    /// The index of the variant's first row, which keeps variants in order.
+    /// The index of the lab's first row, which keeps labs in order.
     order: usize,
+    pub profile: Option<&'a str>,
+    pub congestion_control: Option<&'a str>,
     pub variant: Option<&'a str>,
     pub mode: Mode,
     pub work: Option<Work>,
@@ -20,6 +22,11 @@ pub(super) struct Key<'a> {
 }
 
 impl Key<'_> {
+    /// The lab: its variant, profile and congestion control, as far as there are several.
+    pub(super) fn lab(&self) -> String {
+        lab_title([self.variant, self.profile, self.congestion_control])
+    }
+
     /// The mode, with the tool and length if several are compared.
     pub(super) fn what(&self) -> String {
         let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
@@ -29,6 +36,11 @@ impl Key<'_> {
     /// The same setting in another mode.
     pub(super) fn in_mode(&self, mode: Mode) -> Self {
         Self { mode, ..self.clone() }
+    }
+
+    /// Whether `other` has the same profile and congestion control.
+    pub(super) fn is_on_lines_of(&self, other: &Self) -> bool {
+        (self.profile, self.congestion_control) == (other.profile, other.congestion_control)
     }
 
     /// Whether `other` differs in its direction at most.
@@ -44,8 +56,8 @@ impl Key<'_> {
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(variant) = self.variant {
-            write!(f, "{variant}, ")?;
+        if !self.lab().is_empty() {
+            write!(f, "{}, ", self.lab())?;
         }
         f.write_str(&self.what())?;
         if let Some(direction) = self.direction {
@@ -89,12 +101,14 @@ fn group<'a>(
 ) -> BTreeMap<Key<'a>, Vec<&'a Row>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in rows {
-        let variant = row.variant.as_deref();
-        let order = rows.iter().position(|other| other.variant.as_deref() == variant).unwrap_or(0);
+        let lab =
+            |row: &'a Row| [&row.variant, &row.profile, &row.congestion_control].map(|part| part.as_deref());
+        let [variant, profile, congestion_control] = lab(row);
+        let order = rows.iter().position(|other| lab(other) == lab(row)).unwrap_or(0);
         let direction = direction(row);
         let Row { mode, work, connections, .. } =
             *if direction.is_none() { standing_for(rows, row) } else { row };
-        let key = Key { order, variant, mode, work, connections, direction };
+        let key = Key { order, profile, congestion_control, variant, mode, work, connections, direction };
         groups.entry(key).or_default().push(row);
     }
     groups

@@ -162,6 +162,8 @@ impl<'a> Transfer<'a> {
         let Measured { goodput_bps, seconds, datagrams_lost, intervals } = finding.measured;
         Ok(Row {
             variant: None,
+            profile: None,
+            congestion_control: None,
             mode,
             work: self.work(),
             is_mixed: self.traffic.is_mixed(),
@@ -181,6 +183,7 @@ impl<'a> Transfer<'a> {
             intervals,
             events: Vec::new(),
             leaders: Vec::new(),
+            requests: Vec::new(),
             captures: Vec::new(),
         })
     }

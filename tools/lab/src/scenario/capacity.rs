@@ -40,7 +40,8 @@ impl Topology {
 
     fn residual(&self) -> Residual {
         let mut residual = Residual::new();
-        for link in &self.links {
+        let is_used = |link: &usize| !self.sites.as_ref().is_some_and(|sites| sites.leaves_out(*link));
+        for link in (0..self.links.len()).filter(is_used).map(|link| &self.links[link]) {
             let [a, b] = link.ends;
             let [there, back] = link.rates();
             add(&mut residual, self.node(a, Node::Sender), self.node(b, Node::Receiver), there.0);

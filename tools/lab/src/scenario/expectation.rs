@@ -37,6 +37,10 @@ pub struct Expectation {
 pub enum Reference {
     /// Another variant, in the same mode if it has that.
     Variant(String),
+    /// The greatest value of several variants, each as above.
+    BestOf(Vec<String>),
+    /// The sum of the values of several variants, each as above.
+    SumOf(Vec<String>),
     /// Another mode.
     Mode(Mode),
     /// The direction in which this host sends.

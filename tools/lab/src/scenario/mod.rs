@@ -7,6 +7,7 @@ mod address;
 mod amounts;
 mod blueprint;
 mod capacity;
+mod cases;
 mod check;
 mod expectation;
 mod file;
@@ -15,6 +16,7 @@ mod network;
 mod pairs;
 mod permutation;
 mod problem;
+mod sites;
 mod spanned;
 mod topology;
 mod traffic;
@@ -27,18 +29,22 @@ use serde::{Deserialize, Serialize};
 
 pub use address::{Cidr, CidrError};
 pub use amounts::{Seconds, SecondsError};
+pub use cases::Case;
 pub use expectation::{Expectation, Limit, Reference};
 pub use network::{FromNetwork, HostsAt, NetworkError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub(crate) use topology::usual_queue;
-pub use topology::{End, Endpoint, Host, Interface, Link, Mptcp, Switch, Topology, Tunnel, UplinkAddress};
+pub use topology::{
+    End, Endpoint, Host, Interface, Link, Mptcp, Sites, Switch, Topology, Tunnel, UplinkAddress,
+};
 pub use traffic::{
     Action, Assign, Background, Capture, ControllerAction, Direction, Event, LinkAction, OwnSettings,
-    Traffic, Variant,
+    Profile, Requests, Traffic, Variant,
 };
 pub use values::{
-    Agents, Aggregate, ControllerRole, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Tool, Work,
+    Agents, Aggregate, Average, ControllerRole, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol,
+    Tool, Work,
 };
 
 /// A scenario that has been checked.
@@ -58,6 +64,9 @@ pub struct Scenario {
     pub topology: Topology,
     /// The traffic; a network that is only deployed needs none.
     pub traffic: Option<Traffic>,
+    /// Properties of the lines of sites; all variants run with each.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
     /// The variants, each with all of the traffic; none: one run with defaults.
     pub variants: Vec<Variant>,
     /// The events of every transfer, in order of time.
@@ -93,12 +102,8 @@ impl Scenario {
 
     /// The number of transfers or rounds of simultaneous transfers, over all variants.
     pub fn rounds(&self) -> usize {
-        let variants = match self.variants.as_slice() {
-            [] => &[Variant::default()][..],
-            variants => variants,
-        };
-        let of = |variant: &Variant| self.with_variant(variant).traffic.map_or(0, |traffic| traffic.rounds());
-        variants.iter().map(of).sum()
+        let cases = self.cases();
+        cases.iter().map(|case| case.scenario.traffic.as_ref().map_or(0, Traffic::rounds)).sum()
     }
 
     /// Checks the text of a scenario; `file` is its name in errors.

@@ -10,7 +10,8 @@ use super::{Direction, OwnSettings, Topology};
 ///
 /// `None` with less than two hosts, or without addresses of a common family.
 pub(super) fn directions(topology: &Topology, seed: u64) -> Option<Vec<Direction>> {
-    let count = topology.hosts.len();
+    // The boxes of sites are among the hosts, and send nothing of their own.
+    let count = if topology.sites.is_some() { 0 } else { topology.hosts.len() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let receivers = (count > 1).then(|| derangement(count, &mut random))?;
     let direction = |(from, to)| {

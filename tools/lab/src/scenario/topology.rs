@@ -21,6 +21,31 @@ pub struct Topology {
     /// Tunnels between edges, one for each uplink.
     #[serde(default)]
     pub tunnels: Vec<Tunnel>,
+    /// The two sites and their lines, if there are any.
+    #[serde(default)]
+    pub sites: Option<Sites>,
+}
+
+/// Two sites, joined by lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sites {
+    /// Both boxes: indices in [`Topology::hosts`]. The first has interface 0 in the local network, and dials.
+    pub boxes: [usize; 2],
+    /// The host behind each: indices in [`Topology::hosts`].
+    pub hosts: [usize; 2],
+    /// The lines: indices in [`Topology::links`].
+    pub lines: Vec<usize>,
+    /// The lines that carry traffic: indices in `lines`.
+    pub used: Vec<usize>,
+    /// Whether tunnels do; otherwise the boxes route the subnets over the lines.
+    pub tunnel: bool,
+}
+
+impl Sites {
+    /// Whether this link is a line that carries no traffic.
+    pub(crate) fn leaves_out(&self, link: usize) -> bool {
+        self.lines.iter().position(|line| *line == link).is_some_and(|line| !self.used.contains(&line))
+    }
 }
 
 /// A tunnel between two edges, a port of each in the place of its uplink.
@@ -107,12 +132,15 @@ pub struct Switch {
 /// A link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its ends: two switches, or a host and a switch.
+    /// Its ends: two switches, a host and a switch, a host and the box of a site, or two of those.
     pub ends: [End; 2],
     /// The direction from the first end to the second, and the reverse direction. Each has a rate above zero.
     pub directions: [Parameters; 2],
     /// Whether it has, or may get, properties besides a rate.
     pub emulated: bool,
+    /// Whether it is a line between two sites.
+    #[serde(default)]
+    pub line: bool,
     /// Uplink addresses, if it joins an edge and a router; the port is then that of the tunnel over it.
     #[serde(default)]
     pub uplink: Vec<UplinkAddress>,

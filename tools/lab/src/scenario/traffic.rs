@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use braid_assign::Distribution;
-use braid_link_model::Change;
+use braid_link_model::{Change, Parameters};
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
-use super::values::{Agents, ControllerRole, EndpointFlag, Mode, Packets, Protocol, Tool, Work};
+use super::values::{Agents, Average, ControllerRole, EndpointFlag, Mode, Packets, Protocol, Tool, Work};
 
 /// The traffic: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,17 @@ pub struct Traffic {
     pub streams: Vec<u16>,
     /// The number of repetitions; at least one.
     pub repeat: u16,
+    /// Which of the goodputs of all repetitions stands for a setting.
+    #[serde(default)]
+    pub average: Average,
+    /// The congestion controls of every host, each in turn; none: the hosts' own.
+    #[serde(default)]
+    pub congestion_controls: Vec<String>,
     /// The cross traffic during every transfer.
     pub background: Vec<Background>,
+    /// The requests before and during every transfer.
+    #[serde(default)]
+    pub requests: Vec<Requests>,
     /// The assignment of announced connections; for [`Tool::Gridftp`](super::Tool::Gridftp).
     pub assign: Option<Assign>,
 }
@@ -85,8 +94,36 @@ pub struct Variant {
     pub endpoint_flags: Option<Vec<EndpointFlag>>,
     /// [`Host::congestion_control`](super::Host::congestion_control) of every host that has one.
     pub congestion_control: Option<String>,
+    /// The lines that sites use, if not all: indices in [`Sites::lines`](super::Sites::lines).
+    #[serde(default)]
+    pub lines: Option<Vec<usize>>,
+    /// Overrides [`Sites::tunnel`](super::Sites::tunnel).
+    #[serde(default)]
+    pub tunnel: Option<bool>,
     /// The agents on hosts that use MPTCP.
     pub agents: Agents,
+}
+
+/// Small requests, a hundred a second, whose answers are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requests {
+    /// From the host that asks.
+    pub direction: Direction,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The port that is asked.
+    pub port: u16,
+}
+
+/// Properties of all lines of sites.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Its name in reports.
+    pub name: String,
+    /// Of each line the direction from its first end to the second, and the reverse direction.
+    pub lines: Vec<[Parameters; 2]>,
+    /// What others have published of it, by name.
+    pub published: BTreeMap<String, f64>,
 }
 
 /// A direction of traffic, from the host that connects and sends to the receiver.

@@ -68,6 +68,17 @@ pub enum PathManager {
     Agent,
 }
 
+/// Which value stands for all repetitions of a setting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Average {
+    /// Their sum over their number.
+    #[default]
+    Mean,
+    /// The one in the middle, or the mean of the two in the middle.
+    Median,
+}
+
 /// The protocol of cross traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -139,6 +150,8 @@ pub enum Metric {
     SumFractionOfCapacity,
     /// The share of UDP's datagrams that did not arrive.
     DatagramsLost,
+    /// The 99th percentile of the waits for answers to requests, over that before the transfers.
+    RequestP99OverIdle,
     /// How often another controller of a cluster leads than before.
     LeaderChanges,
     /// The longest time, in seconds, in which no controller of a cluster is master of all switches.
@@ -169,6 +182,20 @@ pub enum Agents {
     Managed,
 }
 
+impl Average {
+    /// The average of these; NaN of none.
+    pub(crate) fn of(self, values: impl Iterator<Item = f64>) -> f64 {
+        let mut values: Vec<_> = values.collect();
+        values.sort_by(f64::total_cmp);
+        let half = values.len() / 2;
+        let chosen = match self {
+            Self::Mean => values.as_slice(),
+            Self::Median => values.get(values.len().saturating_sub(1) / 2..=half).unwrap_or_default(),
+        };
+        chosen.iter().sum::<f64>() / chosen.len() as f64
+    }
+}
+
 impl Metric {
     /// Whether the expectation has to hold in every run, not on average.
     pub(crate) const fn is_of_every_run(self) -> bool {
@@ -183,6 +210,7 @@ impl Metric {
                 | Self::Subflows
                 | Self::WorstFractionOfCapacity
                 | Self::DatagramsLost
+                | Self::RequestP99OverIdle
                 | Self::LeaderChanges
                 | Self::LongestWithoutLeader
         )
@@ -205,6 +233,15 @@ impl fmt::Display for Mode {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
             Self::Udp => "udp",
+        })
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
         })
     }
 }
@@ -250,5 +287,19 @@ impl fmt::Display for EndpointFlag {
             Self::Backup => "backup",
             Self::Fullmesh => "fullmesh",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        let of = |average: Average, values: &[f64]| average.of(values.iter().copied());
+        assert_eq!(of(Average::Median, &[9.0, 1.0, 3.0]), 3.0);
+        assert_eq!(of(Average::Median, &[9.0, 1.0, 3.0, 5.0]), 4.0);
+        assert_eq!(of(Average::Mean, &[9.0, 1.0, 3.0, 5.0]), 4.5);
+        assert!(of(Average::Median, &[]).is_nan() && of(Average::Mean, &[]).is_nan());
     }
 }

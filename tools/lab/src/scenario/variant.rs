@@ -23,6 +23,10 @@ impl Scenario {
                 host.congestion_control = Some(name.clone());
             }
         }
+        if let Some(sites) = &mut scenario.topology.sites {
+            variant.lines.iter().for_each(|lines| sites.used.clone_from(lines));
+            sites.tunnel = variant.tunnel.unwrap_or(sites.tunnel);
+        }
         if let Some(traffic) = &mut scenario.traffic {
             variant.modes.iter().for_each(|modes| traffic.modes.clone_from(modes));
             variant.streams.iter().for_each(|streams| traffic.streams.clone_from(streams));

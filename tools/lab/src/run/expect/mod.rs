@@ -1,6 +1,8 @@
 //! Verdicts on a scenario's expectations, from the rows of its report.
 
 #[cfg(test)]
+mod more_tests;
+#[cfg(test)]
 mod tests;
 mod value;
 
@@ -8,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::report::{Bound, Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Aggregate, Expectation, Limit, Metric, Mode, Reference, Work};
+use crate::scenario::{Aggregate, Average, Expectation, Limit, Metric, Mode, Reference, Work};
 use value::{jain, value};
 #[cfg(test)]
 pub(super) use value::{leader_changes, longest_without_leader};
@@ -22,6 +24,8 @@ pub(super) struct Whole {
     pub warm_up: f64,
     /// The fitted parameter; NaN without a fit.
     pub a: f64,
+    /// What stands for the runs of a setting.
+    pub average: Average,
 }
 
 /// Checks whether all settings of `expectation`, or the best one, keep its limit.
@@ -61,7 +65,7 @@ fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { of(a, b) }
 }
 
-/// The mean of all runs of each setting, or each run for values that must hold in every run.
+/// The average of all runs of each setting, or each run for values that must hold in every run.
 fn values(metric: Metric, rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
     match metric {
         Metric::PeakStreams => peaks(rows, whole),
@@ -126,22 +130,32 @@ fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row], whole: Whole) -> V
     if metric.is_of_every_run() {
         return all.map(|value| (key.clone(), value)).collect();
     }
-    vec![(key.clone(), all.sum::<f64>() / rows.len() as f64)]
+    vec![(key.clone(), whole.average.of(all))]
 }
 
 /// The value of the setting that `key` is compared with.
 fn counterpart(key: &Key<'_>, reference: &Reference, values: &[(Key<'_>, f64)]) -> Option<f64> {
     match reference {
         Reference::Variant(variant) => in_variant(key, variant, values),
+        Reference::BestOf(variants) => {
+            in_variants(key, variants, values).map(|all| all.into_iter().fold(0.0, f64::max))
+        }
+        Reference::SumOf(variants) => in_variants(key, variants, values).map(|all| all.iter().sum()),
         Reference::Mode(mode) => in_mode(key, *mode, values),
         Reference::Sender(host) => from_sender(key, host, values),
     }
+}
+
+/// The values of several variants; none if one is missing.
+fn in_variants(key: &Key<'_>, variants: &[String], values: &[(Key<'_>, f64)]) -> Option<Vec<f64>> {
+    variants.iter().map(|variant| in_variant(key, variant, values)).collect()
 }
 
 /// The value of another variant for the same transfer, in the same mode if it has it.
 fn in_variant(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
     let same = values.iter().filter(|(other, _)| {
         other.variant == Some(variant)
+            && other.is_on_lines_of(key)
             && other.direction == key.direction
             && other.connections == key.connections
             && other.work == key.work

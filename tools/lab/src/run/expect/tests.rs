@@ -6,7 +6,7 @@ use crate::run::report::Interval;
 use crate::run::report::{Delivery, RowDirection, StreamRow};
 use crate::scenario::Tool;
 
-fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
+pub(super) fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
     let stream = |path: &&[&str]| StreamRow {
         src: [10, 0, 0, 1].into(),
         src_port: 40_000,
@@ -19,6 +19,8 @@ fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
     };
     Row {
         variant: None,
+        profile: None,
+        congestion_control: None,
         mode,
         work: None,
         direction: RowDirection { from: "a".to_owned(), to: "b".to_owned() },
@@ -38,15 +40,20 @@ fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         intervals: Vec::new(),
         events: Vec::new(),
         leaders: Vec::new(),
+        requests: Vec::new(),
         captures: Vec::new(),
     }
 }
 
-fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
-    super::judge(expectation, rows, Whole { capacity: 2e8, warm_up: 1.0, a: f64::NAN })
+pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
+    super::judge(
+        expectation,
+        rows,
+        Whole { capacity: 2e8, warm_up: 1.0, a: f64::NAN, average: Average::Mean },
+    )
 }
 
-fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
+pub(super) fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
     let (name, of) = ("it".to_owned(), Aggregate::Worst);
     let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
     let needs_quiet_machine = false;

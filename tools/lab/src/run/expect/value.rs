@@ -39,9 +39,16 @@ pub(super) fn value(metric: Metric, row: &Row, whole: Whole) -> f64 {
         Metric::LongestStall => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_stall),
         Metric::DatagramsLost => row.datagrams_lost.unwrap_or(f64::NAN),
         Metric::LongestDegradation => longest_degradation(row),
+        Metric::RequestP99OverIdle => slowest_request(row),
         Metric::LeaderChanges => leader_changes(&row.leaders),
         Metric::LongestWithoutLeader => longest_without_leader(&row.leaders),
     }
+}
+
+/// How much longer answers take than before the transfers; NaN without requests.
+fn slowest_request(row: &Row) -> f64 {
+    let ratios = row.requests.iter().map(|it| it.loaded.p99_ms / it.idle.p99_ms);
+    ratios.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }).unwrap_or(f64::NAN)
 }
 
 /// How often another controller leads than before; NaN if nobody has watched.

@@ -8,9 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::expect::{self, Whole};
 use super::model::{self, ModelRow};
+use super::profiles::{self, ProfileRow};
 use super::table;
-use crate::scenario::{Expectation, Scenario};
+use crate::scenario::{Average, Expectation, Scenario};
 
+pub(super) use rows::lab_title;
 pub use rows::{
     CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange, Row,
     RowDirection, StreamRow,
@@ -28,6 +30,12 @@ pub struct Report {
     pub labs: Vec<LabRow>,
     /// A row for each transfer.
     pub rows: Vec<Row>,
+    /// What stands for the runs of a setting in tables and plots.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub average: Average,
+    /// A row for each profile of the lines and each congestion control, if the scenario has profiles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<ProfileRow>,
     /// The fitted stream model, if the scenario sends over single paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRow>,
@@ -66,6 +74,10 @@ pub enum Bound {
     AtMost,
 }
 
+fn is_default(average: &Average) -> bool {
+    *average == Average::default()
+}
+
 fn schema() -> &'static str {
     crate::SCHEMA
 }
@@ -81,7 +93,17 @@ impl Report {
         let whole = whole(scenario, model.as_ref());
         let expectations: Vec<_> = scenario.expect.iter().map(|it| expect::judge(it, &rows, whole)).collect();
         let ok = expectations.iter().all(|verdict| verdict.ok || verdict.needs_quiet_machine);
-        Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, model, expectations, ok }
+        Self {
+            schema: crate::SCHEMA,
+            scenario: scenario.name.clone(),
+            labs,
+            average: whole.average,
+            profiles: profiles::of(scenario, &rows, whole),
+            rows,
+            model,
+            expectations,
+            ok,
+        }
     }
 
     /// A verdict on another expectation of the same scenario.
@@ -102,7 +124,8 @@ impl Report {
 
 fn whole(scenario: &Scenario, model: Option<&ModelRow>) -> Whole {
     let warm_up = scenario.traffic.as_ref().map_or(0.0, |traffic| traffic.warm_up.as_secs_f64());
-    Whole { capacity: total_capacity(scenario), warm_up, a: model.map_or(f64::NAN, |it| it.a) }
+    let average = scenario.traffic.as_ref().map(|traffic| traffic.average).unwrap_or_default();
+    Whole { capacity: total_capacity(scenario), warm_up, a: model.map_or(f64::NAN, |it| it.a), average }
 }
 
 /// The maximum flow from all senders to all receivers, in bits per second.

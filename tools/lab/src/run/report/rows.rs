@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use braid_packet::mptcp::Summary;
 use serde::{Deserialize, Serialize};
 
+use super::super::requests::RequestRow;
 use crate::scenario::{Mode, Work};
 
 /// One transfer.
@@ -14,6 +15,12 @@ pub struct Row {
     /// The variant, if the scenario has variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The profile of the lines, if the scenario has profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The congestion control, if the scenario compares several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
     /// The mode.
     pub mode: Mode,
     /// The tool and length, if the scenario compares several.
@@ -61,6 +68,9 @@ pub struct Row {
     /// Which controller of a cluster led meanwhile, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaders: Vec<LeaderRow>,
+    /// How long answers to requests took meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestRow>,
     /// The captures of this and simultaneous transfers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
@@ -108,6 +118,12 @@ pub struct LabRow {
     /// The variant, if the scenario has variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The profile of the lines, if the scenario has profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The congestion control, if the scenario compares several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
     /// Switches.
     pub switches: usize,
     /// Hosts.
@@ -174,6 +190,11 @@ impl StreamRow {
 
 fn path_name(path: &[String]) -> String {
     if path.is_empty() { "default path".to_owned() } else { path.join(" ") }
+}
+
+/// The parts that there are.
+pub(in crate::run) fn lab_title(parts: [Option<&str>; 3]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// A change of a link or a controller during a transfer.
@@ -252,7 +273,20 @@ pub struct Interval {
     pub bps: f64,
 }
 
+/// More lines than that hide what happens to a transfer.
+const MAX_SHOWN_EVENTS: usize = 12;
+
 impl Row {
+    /// The lab in which it ran: its variant, profile and congestion control, as far as there are several.
+    pub(in crate::run) fn lab(&self) -> String {
+        lab_title([&self.variant, &self.profile, &self.congestion_control].map(|part| part.as_deref()))
+    }
+
+    /// The events that are shown one by one; none where that are too many.
+    pub(in crate::run) fn shown_events(&self) -> &[EventRow] {
+        if self.events.len() > MAX_SHOWN_EVENTS { &[] } else { &self.events }
+    }
+
     /// The mode, with the tool and length if several are compared.
     pub(in crate::run) fn what(&self) -> String {
         let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();

@@ -20,6 +20,8 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
     let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0, join_packet_ins: 4 };
     Row {
         variant: None,
+        profile: None,
+        congestion_control: None,
         mode,
         work: None,
         direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
@@ -47,13 +49,23 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
             .collect(),
         events: Vec::new(),
         leaders: Vec::new(),
+        requests: Vec::new(),
         captures: Vec::new(),
     }
 }
 
 fn lab() -> LabRow {
     let memory_bytes = BTreeMap::from([("ovs-vswitchd".to_owned(), 30_000_000)]);
-    LabRow { variant: None, switches: 4, hosts: 2, links: 8, seconds: 1.25, memory_bytes }
+    LabRow {
+        variant: None,
+        profile: None,
+        congestion_control: None,
+        switches: 4,
+        hosts: 2,
+        links: 8,
+        seconds: 1.25,
+        memory_bytes,
+    }
 }
 
 fn report(mptcp_goodput: f64) -> Report {
@@ -184,4 +196,34 @@ fn what_happened_to_controllers_is_shown_for_each_transfer() {
 #[test]
 fn the_exit_code_tells_whether_everything_holds() {
     assert_eq!((report(1.88e8).exit_code(), report(1.7e8).exit_code()), (0, 5));
+}
+
+#[test]
+fn profiles_have_a_line_each_with_their_ratios_and_what_is_published() {
+    let text = include_str!("../../../tests/sites.yaml")
+        .replace("  duration: 2s", "  duration: 2s\n  repeat: 3\n  average: median");
+    let profiles = "profiles: [{ name: near, lines: [{}, {}], published: { others: 0.5 } }, { name: far, lines: [{}, {}] }]";
+    let scenario = Scenario::parse(&format!("{text}{profiles}\n"), "sites.yaml")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let of = |profile: &str, variant: &str, goodput: f64| {
+        let run = |(run, factor): (u16, f64)| Row {
+            profile: Some(profile.to_owned()),
+            variant: Some(variant.to_owned()),
+            run: Some(run),
+            ..row(Mode::Tcp, goodput * factor, &[])
+        };
+        [(1, 0.5), (2, 1.0), (3, 1.1)].map(run)
+    };
+    let near = [of("near", "first", 20e6), of("near", "second", 10e6), of("near", "both", 27e6)];
+    let far = [of("far", "first", 18e6), of("far", "second", 9e6), of("far", "both", 17e6)];
+    let report = Report::new(&scenario, Vec::new(), near.into_iter().chain(far).flatten().collect());
+    insta::assert_snapshot!(report.to_text());
+    let back: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+    assert_eq!(back, report);
+    let folder = tempfile::tempdir().unwrap();
+    report.write(folder.path()).unwrap();
+    let svg = std::fs::read_to_string(folder.path().join("profiles.svg")).unwrap();
+    // What the bar shows has no mark, and `others` has one.
+    assert!(svg.contains("others") && svg.contains("near") && !svg.contains(">\nboth\n<"), "{svg}");
+    assert!(!folder.path().join("over-time.svg").exists());
 }

@@ -2,6 +2,7 @@
 
 mod handshakes;
 mod outliers;
+mod profiles;
 mod summary;
 
 use std::fmt::Write;
@@ -9,6 +10,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::report::{Bound, Delivery, EventRow, LabRow, LeaderRow, Report, Row, StreamRow, Verdict};
+use super::requests::RequestRow;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -34,14 +36,22 @@ pub(super) fn render(report: &Report) -> String {
     let compares_streams = report.rows.windows(2).any(differ);
     let repeats = report.rows.iter().any(|row| row.run.is_some());
     let is_long = report.rows.len() > MAX_ROWS || compares_streams || repeats;
-    let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
-    let mut text = format!("{table}\n") + &events(report);
+    let mut text = match report.profiles.as_slice() {
+        [] if is_long => format!("{}\n", summary::table(&report.rows, report.average)),
+        [] => format!("{}\n", rows(&report.rows)),
+        all => profiles::render(all, report.average),
+    };
+    text += &events(report);
     if is_long {
         text += &outliers::of(&report.rows);
     }
     for row in report.rows.iter().filter(|row| !row.leaders.is_empty()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "leaders of {}: {}", title(row), leaders(&row.leaders));
+    }
+    // All transfers of a round have the same.
+    for row in report.rows.chunk_by(|a, b| a.requests == b.requests).filter_map(|rows| rows.first()) {
+        row.requests.iter().for_each(|requests| text += &waits(row, requests));
     }
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
         // Writing to a string cannot fail.
@@ -64,7 +74,7 @@ pub(super) fn render(report: &Report) -> String {
 /// Every transfer with its streams.
 fn rows(rows: &[Row]) -> Table {
     // Columns for variants and cross traffic appear only if there are any.
-    let variants = rows.iter().any(|row| row.variant.is_some());
+    let variants = rows.iter().any(|row| !row.lab().is_empty());
     let background = rows.iter().any(|row| row.background_bps.is_some());
     let shown = |(place, _): &(usize, _)| (variants || *place != 0) && (background || *place != 5);
     let mut table = new_table(HEADINGS.into_iter().enumerate().filter(shown).map(|(_, it)| it.to_owned()));
@@ -98,7 +108,7 @@ fn mbit(bps: f64) -> String {
 fn cells(row: &Row) -> [String; 8] {
     let streams: Vec<_> = row.streams.iter().map(StreamRow::title).collect();
     [
-        row.variant.clone().unwrap_or_default(),
+        row.lab(),
         row.what(),
         format!("{} > {}", row.direction.from, row.direction.to),
         mbit(row.goodput_bps),
@@ -114,6 +124,18 @@ fn arrived(row: &Row, delivery: &Delivery) -> String {
     let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
     let title = title(row);
     format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest stall {longest_stall:.3} s")
+}
+
+fn waits(row: &Row, requests: &RequestRow) -> String {
+    let RequestRow { from, to, protocol, port, idle, loaded } = requests;
+    format!(
+        "{}: requests {from} > {to}, {protocol} port {port}: median {:.1} ms and 99 % in {:.1} ms, before it {:.1} and {:.1} ms\n",
+        title(row),
+        loaded.median_ms,
+        loaded.p99_ms,
+        idle.median_ms,
+        idle.p99_ms
+    )
 }
 
 fn large(lab: &LabRow) -> String {
@@ -138,6 +160,13 @@ fn events(report: &Report) -> String {
 }
 
 fn timed(row: &Row) -> String {
+    if let ([], [first, .., last]) = (row.shown_events(), row.events.as_slice()) {
+        let mut titles: Vec<_> = row.events.iter().map(EventRow::title).collect();
+        titles.sort();
+        titles.dedup();
+        let (count, titles) = (row.events.len(), titles.join(", "));
+        return format!("{count} from {:.1} s to {:.1} s: {titles}", first.at, last.at);
+    }
     let all: Vec<_> = row.events.iter().map(|it| format!("{:.1} s {}", it.at, it.title())).collect();
     all.join(", ")
 }
@@ -151,7 +180,8 @@ fn leaders(leaders: &[LeaderRow]) -> String {
 }
 
 fn title(row: &Row) -> String {
-    let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
+    let lab = row.lab();
+    let variant = if lab.is_empty() { lab } else { format!("{lab} ") };
     let run = row.run.map(|run| format!(", run {run}")).unwrap_or_default();
     format!("{variant}{} {} > {}{run}", row.what(), row.direction.from, row.direction.to)
 }

@@ -7,28 +7,29 @@ use comfy_table::Table;
 use super::super::report::Row;
 use super::super::settings::{self, Key};
 use super::{align_right, mbit, new_table};
+use crate::scenario::Average;
 
 /// A line for each setting, or for each number of streams if these are compared.
-pub(super) fn table(rows: &[Row]) -> Table {
+pub(super) fn table(rows: &[Row], average: Average) -> Table {
     let groups = settings::for_people(rows);
     let streams: BTreeSet<_> = rows.iter().map(|row| row.connections).collect();
-    if streams.len() > 1 { by_streams(&groups, &streams) } else { by_setting(&groups) }
+    if streams.len() > 1 { by_streams(&groups, &streams, average) } else { by_setting(&groups, average) }
 }
 
 type Group<'a> = (Key<'a>, Vec<&'a Row>);
 
-fn by_setting(groups: &[Group<'_>]) -> Table {
+fn by_setting(groups: &[Group<'_>], average: Average) -> Table {
     let headings =
         ["variant", "mode", "direction", "transfers", "Mbit/s", "least", "most", "of capacity", "others"];
     let mut table = new_table(headings.into_iter().map(str::to_owned));
     for (key, rows) in groups {
         let all = || rows.iter().map(|row| row.goodput_bps);
         table.add_row([
-            key.variant.unwrap_or_default().to_owned(),
+            key.lab(),
             key.what(),
             direction(key),
             rows.len().to_string(),
-            mbit(mean(rows, |row| row.goodput_bps)),
+            mbit(average.of(all())),
             mbit(all().fold(f64::INFINITY, f64::min)),
             mbit(all().fold(0.0, f64::max)),
             format!("{:.1} %", mean(rows, |row| row.fraction_of_capacity) * 100.0),
@@ -44,7 +45,7 @@ fn others(rows: &[&Row]) -> String {
 }
 
 /// Goodput in Mbit/s, with a column for each variant and mode.
-fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>) -> Table {
+fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>, average: Average) -> Table {
     let mut columns: Vec<_> = groups.iter().map(|(key, _)| column(key)).collect();
     let mut seen = BTreeSet::new();
     columns.retain(|column| seen.insert(column.clone()));
@@ -57,7 +58,9 @@ fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>) -> Table {
                 column(key) == *wanted && key.connections == *streams && direction(key) == *to
             };
             let group = groups.iter().find(is_it);
-            group.map(|(_, rows)| mbit(mean(rows, |row| row.goodput_bps))).unwrap_or_default()
+            group
+                .map(|(_, rows)| mbit(average.of(rows.iter().map(|row| row.goodput_bps))))
+                .unwrap_or_default()
         };
         table.add_row([streams.to_string(), to.clone()].into_iter().chain(columns.iter().map(cell)));
     }
@@ -66,7 +69,10 @@ fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>) -> Table {
 }
 
 fn column(key: &Key<'_>) -> String {
-    key.variant.map_or_else(|| key.what(), |variant| format!("{variant} ({})", key.what()))
+    match key.lab() {
+        lab if lab.is_empty() => key.what(),
+        lab => format!("{lab} ({})", key.what()),
+    }
 }
 
 fn direction(key: &Key<'_>) -> String {

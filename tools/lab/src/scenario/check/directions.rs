@@ -32,6 +32,23 @@ pub(super) fn check(link: &Spanned<Link>, key: &str, problems: &mut Problems) ->
     ([first, second], emulated)
 }
 
+/// The parameters of both directions of a link with these changes.
+pub(super) fn changed(
+    given: &DirectionParameters,
+    base: [Parameters; 2],
+    at: Location,
+    key: &str,
+    problems: &mut Problems,
+) -> [Parameters; 2] {
+    check_values(given, key, problems);
+    let changed = base.map(|base| merged(given, base, Some(base.queue)));
+    check_whole(&changed[0], at, key, problems);
+    if changed[1] != changed[0] {
+        check_whole(&changed[1], at, key, problems);
+    }
+    changed
+}
+
 /// `reverse_rate` and `queue_bytes`, short forms of `reverse` and `queue`.
 fn check_short_forms(link: &Link, key: &str, problems: &mut Problems) {
     if let Some(rate) = &link.reverse_rate {

@@ -1,7 +1,7 @@
 //! Checks of expectations: their limits, and that what they are about runs.
 
 use super::super::amounts::ByteCount;
-use super::super::file::{self, File};
+use super::super::file::{self, File, RelativeTo};
 use super::super::problem::Problems;
 use super::super::{Expectation, Limit, Metric, Mode, Reference};
 use super::{controllers, own, variants};
@@ -28,7 +28,7 @@ fn expectation(
     check_work(it, key, file, problems);
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
-    variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
+    check_relative(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
     let [mode, divided_by] = [&it.mode, &it.relative_to_mode].map(|it| it.as_ref().map(|it| it.value));
     check_sender(it.from.as_ref(), &[mode, divided_by], &format!("{key}.from"), file, problems);
     check_sender(it.relative_to_from.as_ref(), &[mode], &format!("{key}.relative_to_from"), file, problems);
@@ -57,12 +57,36 @@ fn expectation(
     })
 }
 
+fn of_variants(relative_to: &RelativeTo) -> Reference {
+    match relative_to {
+        RelativeTo::Variant(name) => Reference::Variant(name.clone()),
+        RelativeTo::BestOf(names) => Reference::BestOf(names.best_of.clone()),
+        RelativeTo::SumOf(names) => Reference::SumOf(names.sum_of.clone()),
+    }
+}
+
+/// Checks that there are variants of these names.
+fn check_relative(
+    relative_to: Option<&Spanned<RelativeTo>>,
+    key: &str,
+    file: &File,
+    problems: &mut Problems,
+) {
+    let Some(relative_to) = relative_to else { return };
+    let Spanned { value, referenced, defined } = relative_to;
+    if value.names().is_empty() {
+        problems.add(*referenced, key, "no variant is named", "name one at least");
+    }
+    for name in value.names() {
+        let name = Spanned { value: name.clone(), referenced: *referenced, defined: *defined };
+        variants::check_name(Some(&name), key, file, problems);
+    }
+}
+
 /// The setting that the value is divided by: of the keys that name one, the first.
 fn reference(it: &file::Expect, key: &str, problems: &mut Problems) -> Option<Reference> {
     let named = [
-        it.relative_to
-            .as_ref()
-            .map(|it| (it.referenced, "relative_to", Reference::Variant(it.value.clone()))),
+        it.relative_to.as_ref().map(|it| (it.referenced, "relative_to", of_variants(&it.value))),
         it.relative_to_mode.as_ref().map(|it| (it.referenced, "relative_to_mode", Reference::Mode(it.value))),
         it.relative_to_from
             .as_ref()
@@ -145,6 +169,11 @@ fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut 
     if value.value == Metric::BackgroundShare && !has_background {
         let what = "there is nothing in the background";
         problems.add(value.referenced, key, what, "add traffic.background, or expect something else");
+    }
+    let has_requests = file.traffic.as_ref().is_none_or(|traffic| !traffic.requests.is_empty());
+    if value.value == Metric::RequestP99OverIdle && !has_requests {
+        let what = "nothing is asked";
+        problems.add(value.referenced, key, what, "add traffic.requests, or expect something else");
     }
     if value.value.is_of_copies() && !is_copy {
         let what = "what is sent for a time is not compared with what arrives";

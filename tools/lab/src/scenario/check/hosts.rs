@@ -22,9 +22,7 @@ const MTU_BYTES: std::ops::RangeInclusive<u16> = 1_280..=9_000;
 pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Host> {
     let mut addresses = Unique::new("addresses");
     let hosts = topology.hosts.iter().enumerate();
-    hosts
-        .map(|(index, host)| check_host(host, &format!("topology.hosts[{index}]"), &mut addresses, problems))
-        .collect()
+    hosts.map(|(index, host)| check_host(host, &topology.host_key(index), &mut addresses, problems)).collect()
 }
 
 fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &mut Problems) -> Host {
@@ -34,7 +32,10 @@ fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &m
     }
     for (index, interface) in host.interfaces.iter().enumerate() {
         for (place, cidr) in interface.addresses.iter().enumerate() {
-            let key = format!("{key}.interfaces[{index}].addresses[{place}]");
+            // The box of a site is written without its interfaces.
+            let is_box = key.starts_with("topology.sites");
+            let holder = if is_box { key.to_owned() } else { format!("{key}.interfaces[{index}]") };
+            let key = format!("{holder}.addresses[{place}]");
             addresses.add(&cidr.value.address.to_string(), cidr.referenced, &key, problems);
         }
     }
@@ -128,6 +129,9 @@ fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> 
 
 /// Checks that every host that sends TCP names its congestion control, since defaults differ from machine to machine.
 pub(super) fn check_senders(topology: &Topology, traffic: &Traffic, problems: &mut Problems) {
+    if !traffic.congestion_controls.is_empty() {
+        return;
+    }
     let background = traffic.background.iter().filter(|it| it.protocol == Protocol::Tcp);
     let directions = traffic.directions.iter().chain(background.map(|it| &it.direction));
     let senders: BTreeSet<_> = directions.map(|direction| direction.from).collect();
@@ -157,4 +161,28 @@ pub(super) fn check_congestion_control(name: &Spanned<String>, key: &str, proble
         let what = format!("{:?} is not the name of a congestion control", name.value);
         problems.add(name.referenced, key, what, "name one such as reno, cubic, bbr or lia");
     }
+}
+
+/// The congestion controls of all hosts, each in turn.
+pub(super) fn congestion_controls(traffic: &file::Traffic, problems: &mut Problems) -> Vec<String> {
+    let Some(controls) = &traffic.congestion_control else { return Vec::new() };
+    let key = "traffic.congestion_control";
+    let mut seen = BTreeSet::new();
+    for name in &controls.value.0 {
+        let name =
+            Spanned { value: name.clone(), referenced: controls.referenced, defined: controls.defined };
+        check_congestion_control(&name, key, problems);
+        if !seen.insert(name.value.clone()) {
+            problems.add(
+                name.referenced,
+                key,
+                format!("{} is named twice", name.value),
+                "remove one of the two",
+            );
+        }
+    }
+    if controls.value.0.is_empty() {
+        problems.add(controls.referenced, key, "the list is empty", "give one such as cubic");
+    }
+    controls.value.0.clone()
 }

@@ -7,6 +7,7 @@ use braid_types::DatapathId;
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
+use super::super::sites::is_line;
 use super::super::{End, Link, Switch};
 use super::directions;
 use super::names::Unique;
@@ -87,17 +88,29 @@ fn check_link(
     let from = ends.find(a, &format!("{key}.between[0]"), linked, problems);
     let to = ends.find(b, &format!("{key}.between[1]"), linked, problems);
     let joined = [from?, to?];
-    check_ends(joined, b, &format!("{key}.between[1]"), problems);
-    Some(Link { ends: joined, directions, emulated, uplink: Vec::new() })
+    check_ends(joined, (b, &format!("{key}.between[1]")), ends, problems);
+    let line = joined.into_iter().all(|end| ends.is_line(end));
+    Some(Link { ends: joined, directions, emulated: emulated || line, line, uplink: Vec::new() })
 }
 
-fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mut Problems) {
-    match ends {
+fn check_ends(
+    joined: [End; 2],
+    (second, key): (&Spanned<String>, &str),
+    ends: &Ends<'_>,
+    problems: &mut Problems,
+) {
+    match joined {
         [End::Switch(a), End::Switch(b)] if a == b => {
             let what = format!("{:?} is joined to itself", second.value);
             problems.add(second.referenced, key, what, "name another switch");
         }
-        [End::Host { .. }, End::Host { .. }] => {
+        [a @ End::Host { .. }, b @ End::Host { .. }]
+            if ends.is_box(a) && ends.is_box(b) && !(ends.is_line(a) && ends.is_line(b)) =>
+        {
+            let what = "a line joins two sites";
+            problems.add(second.referenced, key, what, "name both sites without an interface");
+        }
+        [End::Host { .. }, End::Host { .. }] if !joined.into_iter().any(|end| ends.is_box(end)) => {
             problems.add(second.referenced, key, "both ends are hosts", "put a switch between them");
         }
         _ => {}
@@ -110,8 +123,12 @@ fn every_interface_has_a_link(topology: &Topology, problems: &mut Problems) {
     for (place, host) in topology.hosts.iter().enumerate() {
         for (index, interface) in host.interfaces.iter().enumerate() {
             let name = format!("{}.{}", host.name.value, interface.name.value);
-            if !used(&name) {
-                let key = format!("topology.hosts[{place}].interfaces[{index}]");
+            if !used(&name) && place >= topology.ordinary_hosts {
+                let what = format!("no host is behind {:?}", host.name.value);
+                let remedy = format!("add a link between a host's interface and {:?}", host.name.value);
+                problems.add(host.name.referenced, topology.host_key(place), what, remedy);
+            } else if !used(&name) {
+                let key = format!("{}.interfaces[{index}]", topology.host_key(place));
                 let remedy = format!("add a link with \"{name}\" as one end, or remove the interface");
                 problems.add(interface.name.referenced, key, format!("\"{name}\" has no link"), remedy);
             }
@@ -123,6 +140,14 @@ fn one_link(name: &Spanned<String>, key: &str, linked: &mut Unique, problems: &m
     if let Some(line) = linked.insert(&name.value, name.referenced) {
         let what = format!("{:?} has a link already, in line {line}", name.value);
         problems.add(name.referenced, key, what, "name another interface, or remove one of the two links");
+    }
+}
+
+fn one_host(name: &Spanned<String>, key: &str, linked: &mut Unique, problems: &mut Problems) {
+    if let Some(line) = linked.insert(&name.value, name.referenced) {
+        let site = name.value.split('.').next().unwrap_or_default();
+        let what = format!("{site:?} has a host already, in line {line}");
+        problems.add(name.referenced, key, what, "remove one of the two links, or let it join two sites");
     }
 }
 
@@ -152,10 +177,22 @@ impl<'a> Ends<'a> {
         let found = self.0.get(&name.value).copied();
         match found {
             None => problems.add(name.referenced, key, self.missing(&name.value), self.remedy(&name.value)),
+            Some(end @ End::Host { .. }) if self.is_box(end) => one_host(name, key, linked, problems),
             Some(End::Host { .. }) => one_link(name, key, linked, problems),
             Some(End::Switch(_)) => {}
         }
         found
+    }
+
+    fn is_box(&self, end: End) -> bool {
+        matches!(end, End::Host { host, .. } if host >= self.1.ordinary_hosts)
+    }
+
+    /// Whether it is the end of a line at the box of a site.
+    fn is_line(&self, end: End) -> bool {
+        let End::Host { host, interface } = end else { return false };
+        let interface = self.1.hosts.get(host).and_then(|it| it.interfaces.get(interface));
+        self.is_box(end) && interface.is_some_and(|it| is_line(&it.name.value))
     }
 
     fn missing(&self, name: &str) -> String {

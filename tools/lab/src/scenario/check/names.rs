@@ -12,9 +12,9 @@ use crate::scenario::spanned::Spanned;
 /// Checks that every name is valid and unique.
 pub(super) fn check(file: &File, problems: &mut Problems) {
     form(&file.scenario, "scenario", problems);
-    let mut nodes = Unique::new("hosts and switches");
+    let mut nodes = Unique::new("hosts, sites and switches");
     for (index, host) in file.topology.hosts.iter().enumerate() {
-        let key = format!("topology.hosts[{index}]");
+        let key = file.topology.host_key(index);
         form(&host.name, &format!("{key}.name"), problems);
         nodes.add(&host.name.value, host.name.referenced, &format!("{key}.name"), problems);
         interfaces(host, &key, problems);

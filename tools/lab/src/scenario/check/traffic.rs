@@ -10,7 +10,7 @@ use super::super::problem::Problems;
 use super::super::{
     Assign, Background, Direction, Mode, OwnSettings, Protocol, Tool, Topology, Traffic, Work,
 };
-use super::own;
+use super::{hosts, own, requests};
 use crate::scenario::spanned::Spanned;
 
 /// Durations in seconds: a shorter transfer is all slow start.
@@ -42,6 +42,7 @@ pub(super) fn check(
     let background = all
         .filter_map(|(index, it)| background(it, &format!("traffic.background[{index}]"), topology, problems))
         .collect();
+    let requests = requests::check(traffic, topology, problems);
     let (duration, simultaneous) = (traffic.duration.value.into(), traffic.simultaneous);
     let modes = traffic.modes.value.clone();
     let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
@@ -58,7 +59,10 @@ pub(super) fn check(
         warm_up,
         streams,
         repeat,
+        average: traffic.average,
+        congestion_controls: hosts::congestion_controls(traffic, problems),
         background,
+        requests,
         assign,
     })
 }
@@ -272,7 +276,7 @@ fn background(
     Some(Background { direction, streams, rate, protocol: background.protocol, after })
 }
 
-fn direction(
+pub(super) fn direction(
     [from_name, to_name]: [&Spanned<String>; 2],
     key: &str,
     topology: &Topology,
@@ -296,9 +300,12 @@ fn direction(
 
 fn host(name: &Spanned<String>, key: &str, topology: &Topology, problems: &mut Problems) -> Option<usize> {
     let found = topology.hosts.iter().position(|host| host.name == name.value);
-    if found.is_none() {
-        let what = format!("there is no host {:?}", name.value);
-        problems.add(name.referenced, key, what, "name one of topology.hosts");
-    }
-    found
+    let is_box = |host: usize| topology.sites.as_ref().is_some_and(|sites| sites.boxes.contains(&host));
+    let what = match found {
+        None => format!("there is no host {:?}", name.value),
+        Some(host) if is_box(host) => format!("{:?} is a site, which passes packets of others", name.value),
+        Some(_) => return found,
+    };
+    problems.add(name.referenced, key, what, "name one of topology.hosts");
+    None
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::{Agents, Mode, PathManager, Variant};
-use super::{hosts, own, traffic};
+use super::super::{Agents, Mode, PathManager, Topology, Variant};
+use super::{hosts, own, sites, traffic};
 use crate::scenario::spanned::Spanned;
 
 /// Options that the lab itself passes to its controller.
@@ -13,7 +13,7 @@ const LAB_OPTIONS: [&str; 9] =
     ["openflow", "openflow-fd", "http", "http-fd", "lab", "agent-tokens", "record", "network", "help"];
 
 /// Checks names and controller options.
-pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
+pub(super) fn check(file: &File, topology: &Topology, problems: &mut Problems) -> Vec<Variant> {
     let mut names = BTreeSet::new();
     for (index, variant) in file.variants.iter().enumerate() {
         let (key, name) = (format!("variants[{index}].name"), &variant.name);
@@ -25,10 +25,15 @@ pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
         }
     }
     let all = file.variants.iter().enumerate();
-    all.map(|(index, it)| variant(it, &format!("variants[{index}]"), file, problems)).collect()
+    all.map(|(index, it)| variant(it, &format!("variants[{index}]"), (file, topology), problems)).collect()
 }
 
-fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> Variant {
+fn variant(
+    variant: &file::Variant,
+    key: &str,
+    (file, topology): (&File, &Topology),
+    problems: &mut Problems,
+) -> Variant {
     let controller = controller(variant, key, problems);
     let policy = policy(variant, key, problems);
     let rules = rules(variant, key, file, problems);
@@ -51,10 +56,16 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         flags.value.clone()
     });
     let congestion_control = variant.congestion_control.as_ref().map(|name| {
-        hosts::check_congestion_control(name, &format!("{key}.congestion_control"), problems);
+        let key = format!("{key}.congestion_control");
+        hosts::check_congestion_control(name, &key, problems);
+        if file.traffic.as_ref().is_some_and(|traffic| traffic.congestion_control.is_some()) {
+            let what = "the traffic names congestion controls for all variants";
+            problems.add(name.referenced, key, what, "remove it, or traffic.congestion_control");
+        }
         name.value.clone()
     });
     let agents = agents(variant, key, file, problems);
+    let lines = sites::lines(variant, key, (file, topology), problems);
     Variant {
         name: variant.name.value.clone(),
         controller,
@@ -67,6 +78,8 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         accept_addresses,
         endpoint_flags,
         congestion_control,
+        lines,
+        tunnel: variant.tunnel.as_ref().map(|tunnel| tunnel.value),
         agents,
     }
 }

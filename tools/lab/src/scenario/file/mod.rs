@@ -2,6 +2,7 @@
 
 mod event;
 mod link;
+mod profile;
 mod topology;
 mod traffic;
 mod variant;
@@ -15,8 +16,9 @@ use super::{Aggregate, Metric, Mode, Packets, Tool};
 
 pub(super) use event::{Act, Event};
 pub(super) use link::{DirectionParameters, Link};
-pub(super) use topology::{Endpoint, Generate, Host, Interface, Mptcp, Switch, Topology, Tunnel};
-pub(super) use traffic::{Assign, Background, Direction, OneOrManyStreams, Traffic};
+pub(super) use profile::Profile;
+pub(super) use topology::{Endpoint, Generate, Host, Interface, Mptcp, Site, Switch, Topology, Tunnel};
+pub(super) use traffic::{Assign, Background, Direction, OneOrManyStreams, Requests, Traffic};
 pub(super) use variant::Variant;
 
 /// A scenario.
@@ -37,6 +39,9 @@ pub(super) struct File {
     pub topology: Topology,
     /// What is measured; none for a lab that is only deployed.
     pub traffic: Option<Traffic>,
+    /// Properties of the lines of sites. All variants run with each.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
     /// Ways to run the scenario that are compared. The lab is built anew for each.
     #[serde(default)]
     pub variants: Vec<Variant>,
@@ -79,8 +84,8 @@ pub(super) struct Expect {
     pub variant: Option<Spanned<String>>,
     /// Only rows in which this host sends.
     pub from: Option<Spanned<String>>,
-    /// The name of a variant: the value is divided by the same value there.
-    pub relative_to: Option<Spanned<String>>,
+    /// The name of a variant: the value is divided by the same value there; or `{ best_of: [NAMES] }` or `{ sum_of: [NAMES] }`.
+    pub relative_to: Option<Spanned<RelativeTo>>,
     /// The value is divided by that of this mode.
     pub relative_to_mode: Option<Spanned<Mode>>,
     /// The name of a host: the value is divided by that of the direction in which this host sends.
@@ -95,4 +100,39 @@ pub(super) struct Expect {
     pub at_least: Option<f64>,
     /// The greatest value.
     pub at_most: Option<f64>,
+}
+
+/// What a value is divided by: that of a variant, or of several together.
+#[derive(Deserialize, JsonSchema, Clone)]
+#[serde(untagged, expecting = "give the name of a variant, { best_of: [NAMES] } or { sum_of: [NAMES] }")]
+pub(super) enum RelativeTo {
+    Variant(String),
+    BestOf(BestOf),
+    SumOf(SumOf),
+}
+
+/// The greatest value of several variants.
+#[derive(Deserialize, JsonSchema, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BestOf {
+    /// Their names.
+    pub best_of: Vec<String>,
+}
+
+/// The sum of the values of several variants.
+#[derive(Deserialize, JsonSchema, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SumOf {
+    /// Their names.
+    pub sum_of: Vec<String>,
+}
+
+impl RelativeTo {
+    /// The names of the variants.
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::Variant(name) => std::slice::from_ref(name),
+            Self::BestOf(BestOf { best_of: names }) | Self::SumOf(SumOf { sum_of: names }) => names,
+        }
+    }
 }

@@ -28,6 +28,12 @@ pub(in crate::scenario) struct Topology {
     /// The number of `switches` that are not edges, once both are in one list.
     #[serde(skip)]
     pub ordinary: usize,
+    /// The boxes of two sites (`braid site run`), one host behind each. Links between the two are lines.
+    #[serde(default)]
+    pub sites: Vec<Site>,
+    /// The number of `hosts` that are not boxes of sites, once both are in one list.
+    #[serde(skip)]
+    pub ordinary_hosts: usize,
     /// Links between switches and interfaces of hosts.
     #[serde(default)]
     pub links: Vec<Spanned<Link>>,
@@ -49,6 +55,19 @@ impl Topology {
     pub(in crate::scenario) fn gather_switches(&mut self) {
         self.ordinary = self.switches.len();
         self.switches.append(&mut self.edges);
+    }
+
+    /// The key of host number `index` in the file.
+    pub(in crate::scenario) fn host_key(&self, index: usize) -> String {
+        match index.checked_sub(self.ordinary_hosts) {
+            Some(site) => format!("topology.sites[{site}]"),
+            None => format!("topology.hosts[{index}]"),
+        }
+    }
+
+    /// The boxes of sites, once they are among the hosts.
+    pub(in crate::scenario) fn boxes(&self) -> &[Host] {
+        self.hosts.get(self.ordinary_hosts..).unwrap_or_default()
     }
 
     /// The key of switch number `index` in the file.
@@ -77,6 +96,16 @@ pub(in crate::scenario) struct Host {
     pub receive_buffer: Option<Spanned<ByteCount>>,
     /// Path manager, limits and endpoints of MPTCP; without it the kernel's defaults hold.
     pub mptcp: Option<Mptcp>,
+}
+
+/// The box of a site.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct Site {
+    /// The name; the namespace is `bl-LAB.NAME`.
+    pub name: Spanned<String>,
+    /// Its IPv4 addresses in the local network, one for each subnet of the host behind it.
+    pub addresses: Vec<Spanned<Cidr>>,
 }
 
 /// A host's interface.

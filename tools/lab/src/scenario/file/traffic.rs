@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::scenario::amounts::{ByteCount, Moment, OneOrList};
 use crate::scenario::spanned::Spanned;
-use crate::scenario::{Mode, Protocol, Seconds, Tool};
+use crate::scenario::{Average, Mode, Protocol, Seconds, Tool};
 
 /// The transfers that are measured.
 #[derive(Deserialize, JsonSchema)]
@@ -33,9 +33,17 @@ pub(in crate::scenario) struct Traffic {
     pub streams: Option<Spanned<OneOrManyStreams>>,
     /// How often all of it is done.
     pub repeat: Option<Spanned<u16>>,
+    /// Which of the goodputs of all repetitions stands for a setting.
+    #[serde(default)]
+    pub average: Average,
+    /// The congestion control of every host, instead of the hosts' own; a list: each in turn, in labs of its own.
+    pub congestion_control: Option<Spanned<OneOrList<String>>>,
     /// Cross traffic during every transfer.
     #[serde(default)]
     pub background: Vec<Background>,
+    /// Small requests before and during every transfer, whose answers are timed.
+    #[serde(default)]
+    pub requests: Vec<Requests>,
     /// Paths that are set aside for each transfer of `gridftp`.
     pub assign: Option<Spanned<Assign>>,
 }
@@ -75,6 +83,21 @@ pub(in crate::scenario) struct Background {
     pub protocol: Protocol,
     /// When it begins, after the start of the transfer.
     pub after: Option<Spanned<Moment>>,
+}
+
+/// Small requests from one host to another, a hundred a second.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct Requests {
+    /// The host that asks.
+    pub from: Spanned<String>,
+    /// The host that answers.
+    pub to: Spanned<String>,
+    /// One TCP connection, or UDP.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// The port that is asked, such as 53.
+    pub port: Spanned<u16>,
 }
 
 /// Paths assigned to each transfer.

@@ -36,6 +36,10 @@ pub(in crate::scenario) struct Variant {
     pub endpoint_flags: Option<Spanned<Vec<EndpointFlag>>>,
     /// The congestion control of every host that has one; where hosts use MPTCP, of those alone.
     pub congestion_control: Option<Spanned<String>>,
+    /// The lines that the sites use, from 1, in the order of the links; all by default.
+    pub lines: Option<Spanned<Vec<usize>>>,
+    /// `false`: no tunnels. The boxes route each subnet over a line of its own.
+    pub tunnel: Option<Spanned<bool>>,
     /// Agents on every host with an `mptcp` key, which open subflows as the controller advises.
     pub agents: Option<Spanned<Agents>>,
 }
