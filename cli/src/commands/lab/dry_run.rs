@@ -14,7 +14,8 @@ pub(super) fn print(scenario: &Scenario, lab: &LabName, json: bool) -> anyhow::R
             "schema": "braid/v1",
             "lab": lab,
             "scenario": scenario.name,
-            "hosts": topology.hosts.len(),
+            "hosts": topology.hosts.len() - sites(scenario),
+            "sites": sites(scenario),
             "switches": topology.switches.len(),
             "links": topology.links.len(),
             "controllers": scenario.controllers,
@@ -28,7 +29,10 @@ pub(super) fn print(scenario: &Scenario, lab: &LabName, json: bool) -> anyhow::R
 pub(super) fn summary(scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     let (hosts, switches, links) = (topology.hosts.len(), topology.switches.len(), topology.links.len());
-    let size = format!("{hosts} hosts, {switches} switches, {links} links");
+    let size = match sites(scenario) {
+        0 => format!("{hosts} hosts, {switches} switches, {links} links"),
+        sites => format!("{} hosts, {sites} sites, {links} links", hosts - sites),
+    };
     let size = match scenario.controllers {
         1 => size,
         several => format!("{size}, {several} controllers"),
@@ -37,6 +41,11 @@ pub(super) fn summary(scenario: &Scenario) -> String {
     let rounds = scenario.rounds();
     let least = (traffic.warm_up + traffic.duration).as_secs() * rounds as u64;
     format!("{size}, {rounds} transfers or rounds of them, which send for {} min", least.div_ceil(60))
+}
+
+/// The number of sites, whose boxes are among the hosts.
+fn sites(scenario: &Scenario) -> usize {
+    scenario.topology.sites.as_ref().map_or(0, |sites| sites.boxes.len())
 }
 
 fn hosts(scenario: &Scenario) -> String {

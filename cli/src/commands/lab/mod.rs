@@ -4,12 +4,14 @@ mod dry_run;
 mod link;
 mod link_table;
 mod scenario;
+mod shorten;
 
 use std::env::current_exe;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use braid_lab::scenario::Seconds;
 use braid_lab::{
     Control, ControllerSettings, Inspection, Interrupt, LabError, LabName, Labs, Place, Report, Scenario,
     StderrProgress,
@@ -72,6 +74,15 @@ pub(crate) struct Run {
     /// Number of repetitions, instead of the scenario's `repeat`
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u16).range(1..=100))]
     repeat: Option<u16>,
+    /// Only these profiles of the scenario, by name, by number from 1, or by range, such as 1-4,rtt_320
+    #[arg(long, value_name = "LIST")]
+    profiles: Option<String>,
+    /// How long each transfer is measured, instead of the scenario's `duration`, such as 5s
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Seconds>,
+    /// How long iperf3 sends before that, instead of the scenario's `warm_up`
+    #[arg(long, value_name = "TIME")]
+    warm_up: Option<Seconds>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -180,10 +191,7 @@ pub(crate) fn name_of(name: Option<LabName>, scenario: &Scenario) -> anyhow::Res
 }
 
 fn run(run: &Run) -> anyhow::Result<()> {
-    let mut scenario = load(&run.scenario)?;
-    if let (Some(traffic), Some(repeat)) = (&mut scenario.traffic, run.repeat) {
-        traffic.repeat = repeat;
-    }
+    let scenario = shorten::shortened(load(&run.scenario)?, run)?;
     let name = name_of(run.name.clone(), &scenario)?;
     if run.dry_run {
         return dry_run::print(&scenario, &name, run.json);
