@@ -53,8 +53,13 @@ pub struct Waits {
 
 /// Requests that go on until this is finished or dropped.
 pub(super) struct Asking {
-    clients: Vec<JoinHandle<io::Result<Vec<Asked>>>>,
+    running: Vec<Running>,
     stop: Stop,
+}
+
+struct Running {
+    client: JoinHandle<io::Result<Vec<Asked>>>,
+    server: JoinHandle<io::Result<()>>,
 }
 
 /// Servers go on until the clients have their last answers.
@@ -73,10 +78,10 @@ struct Asked {
 impl Asking {
     /// Starts to ask.
     pub(super) fn start(lab: &Deployment, traffic: &Traffic) -> Result<Self, LabError> {
-        let mut asking = Self { clients: Vec::new(), stop: Stop::default() };
+        let mut asking = Self { running: Vec::new(), stop: Stop::default() };
         for requests in &traffic.requests {
-            let client = start(lab, requests, asking.stop.clone())?;
-            asking.clients.push(client);
+            let running = start(lab, requests, asking.stop.clone())?;
+            asking.running.push(running);
         }
         Ok(asking)
     }
@@ -85,11 +90,15 @@ impl Asking {
     pub(super) fn finish(mut self, from: Duration, until: Duration) -> Result<Vec<Waits>, LabError> {
         self.stop.clients.store(true, Ordering::Relaxed);
         let failed = |error| LabError::io("asking requests", error);
-        let all = std::mem::take(&mut self.clients).into_iter().map(|client| {
-            let asked = client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok(waits(&asked.map_err(failed)?, from, until))
-        });
-        all.collect()
+        let (mut asked, mut servers) = (Vec::new(), Vec::new());
+        for Running { client, server } in std::mem::take(&mut self.running) {
+            asked.push(ended(client).map_err(failed)?);
+            servers.push(server);
+        }
+        // Their ports are free when this returns. What a server could not answer, its client has waited for in vain.
+        self.stop.servers.store(true, Ordering::Relaxed);
+        servers.into_iter().for_each(|server| drop(ended(server)));
+        Ok(asked.iter().map(|asked| waits(asked, from, until)).collect())
     }
 }
 
@@ -129,11 +138,12 @@ pub(super) fn rows(lab: &Deployment, traffic: &Traffic, idle: &[Waits], loaded: 
     all.map(row).collect()
 }
 
-fn start(
-    lab: &Deployment,
-    requests: &Requests,
-    stop: Stop,
-) -> Result<JoinHandle<io::Result<Vec<Asked>>>, LabError> {
+/// What a thread has found out.
+fn ended<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn start(lab: &Deployment, requests: &Requests, stop: Stop) -> Result<Running, LabError> {
     let namespace = |host: usize| Namespace::named(&lab.deployed.plan.hosts[host].namespace);
     let (from, to) = (namespace(requests.direction.from), namespace(requests.direction.to));
     let at = SocketAddr::new(requests.direction.destination, requests.port);
@@ -142,15 +152,15 @@ fn start(
         Protocol::Udp => {
             let server = to.run(|| UdpSocket::bind(at).map_err(failed))?;
             let client = from.run(|| connect_udp(requests.direction.source, at).map_err(failed))?;
-            thread::spawn(move || echo_datagrams(&server, &stop.servers));
-            Ok(thread::spawn(move || ask(&client, &stop.clients)))
+            let server = thread::spawn(move || echo_datagrams(&server, &stop.servers));
+            Ok(Running { client: thread::spawn(move || ask(&client, &stop.clients)), server })
         }
         Protocol::Tcp => {
             let listener = to.run(|| TcpListener::bind(at).map_err(failed))?;
             let client = from.run(|| TcpStream::connect_timeout(&at, PATIENCE).map_err(failed))?;
             client.set_nodelay(true).map_err(failed)?;
-            thread::spawn(move || echo_stream(&listener, &stop.servers));
-            Ok(thread::spawn(move || ask(&client, &stop.clients)))
+            let server = thread::spawn(move || echo_stream(&listener, &stop.servers));
+            Ok(Running { client: thread::spawn(move || ask(&client, &stop.clients)), server })
         }
     }
 }
