@@ -8,13 +8,14 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use braid_paths::{Kind, PathService, Request};
+use braid_paths::{Kind, PathFinder, PathService, Request};
 use braid_topology::{Blueprint, Graph, Link, LinkState};
 use braid_types::DatapathId;
 use criterion::{Criterion, criterion_group, criterion_main};
 use support::{network, pairs};
 
 const HOT: usize = 1_000;
+const LARGE_HOT: usize = 10_000;
 
 type Pairs = [(DatapathId, DatapathId)];
 
@@ -38,11 +39,7 @@ fn link_failure(criterion: &mut Criterion) {
     let network = network("fattree:16");
     let pairs = pairs(&network, HOT);
     let request = Request::new(Kind::EdgeDisjoint, 8);
-    let whole = network.graph();
-    let links: Vec<_> = whole.edges().map(|edge| (*whole.link(edge), *whole.state(edge))).collect();
-    let failed = links[links.len() / 2].0;
-    let is_left = |(link, _): &(Link, LinkState)| *link != failed && !link.is_reverse_of(&failed);
-    let left: Vec<_> = links.iter().copied().filter(is_left).collect();
+    let left = without_one_link(&network.graph());
 
     let mut group = criterion.benchmark_group("fattree-16");
     group.sample_size(10);
@@ -58,6 +55,14 @@ fn link_failure(criterion: &mut Criterion) {
         });
     });
     group.finish();
+}
+
+/// The links of a graph except one in the middle of the list.
+fn without_one_link(whole: &Graph) -> Vec<(Link, LinkState)> {
+    let links: Vec<_> = whole.edges().map(|edge| (*whole.link(edge), *whole.state(edge))).collect();
+    let failed = links[links.len() / 2].0;
+    let is_left = |(link, _): &(Link, LinkState)| *link != failed && !link.is_reverse_of(&failed);
+    links.iter().copied().filter(is_left).collect()
 }
 
 fn after_failure(
@@ -81,5 +86,48 @@ fn ask(service: &mut PathService, pairs: &Pairs, request: &Request) {
     }
 }
 
-criterion_group!(benches, cached, link_failure);
+/// A network of 10,000 switches with 32 links each: one set, a new graph, and what a failed link costs those who ask again.
+fn large(criterion: &mut Criterion) {
+    let network = network("jellyfish:10000,33,10000");
+    let pairs = pairs(&network, LARGE_HOT);
+    let request = Request::new(Kind::EdgeDisjoint, 8);
+    let left = without_one_link(&network.graph());
+    let anew = || Arc::new(Graph::new(0, [], left.iter().copied()));
+
+    let mut group = criterion.benchmark_group("jellyfish-10000");
+    group.sample_size(10);
+    group.bench_function("disjoint-8", |bench| {
+        let mut finder = PathFinder::by_hops(Arc::new(network.graph()));
+        let mut next = pairs.iter().cycle();
+        bench.iter(|| {
+            let (from, to) = black_box(next.next().copied()).expect("a cycle does not end");
+            finder.edge_disjoint(from, to, 8)
+        });
+    });
+    group.bench_function("graph", |bench| bench.iter(anew));
+    group.bench_function("10000-sets-after-a-failure", |bench| {
+        bench.iter_custom(|rounds| {
+            let (whole, after) = (Arc::new(network.graph()), anew());
+            let mut service = PathService::new(whole.clone());
+            (0..rounds).map(|_| repair(&mut service, (&whole, &after), &pairs, &request)).sum()
+        });
+    });
+    group.finish();
+}
+
+fn repair(
+    service: &mut PathService,
+    (whole, after): (&Arc<Graph>, &Arc<Graph>),
+    pairs: &Pairs,
+    request: &Request,
+) -> Duration {
+    service.set_graph(whole.clone());
+    ask(service, pairs, request);
+    let start = Instant::now();
+    service.set_graph(after.clone());
+    ask(service, pairs, request);
+    start.elapsed()
+}
+
+criterion_group!(benches, cached, link_failure, large);
 criterion_main!(benches);

@@ -259,8 +259,8 @@ impl Deployment {
 
     fn start_agents(&self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
         let braid = braid(control)?;
-        let adviser = self.controller.as_ref().and_then(|it| it.agents);
-        agents::start(&self.deployed, &braid, adviser, interrupt)
+        let controllers = self.controller.as_ref().map(ControllerAddresses::for_agents).unwrap_or_default();
+        agents::start(&self.deployed, &braid, &controllers, interrupt)
     }
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {

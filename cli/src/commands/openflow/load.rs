@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use braid_client::{Client, Url};
-use braid_load::discovery::{self, Progress, Reading, Report};
+use braid_load::discovery::{self, Busy, Death, Progress, Reading, Report};
 use braid_load::{Layout, LoadError, flows, raise_file_limit};
 use braid_topology::generate::{Links, Spec};
 use clap::Subcommand;
@@ -69,6 +69,17 @@ pub(crate) struct Discovery {
     /// Seconds for which the complete network is watched
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     hold: u64,
+    /// MPTCP connections a second that hosts then open for as long again
+    ///
+    /// Start a Braid controller for it with --port-new-streams 0 if a host may not open so many.
+    #[arg(long, value_name = "RATE", conflicts_with = "silent_hosts", value_parser = clap::value_parser!(u32).range(1..))]
+    connections: Option<u32>,
+    /// Seconds for which hosts then open many more connections than any controller takes
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "silent_hosts")]
+    overload: u64,
+    /// At the end, a switch in the middle of the network dies, and the time to the last change of rules is measured
+    #[arg(long)]
+    death: bool,
     /// Hosts send nothing; by default each asks for the first one by ARP once the map is complete
     #[arg(long)]
     silent_hosts: bool,
@@ -132,6 +143,9 @@ impl Discovery {
             limit: Duration::from_secs(self.limit),
             hold: Duration::from_secs(self.hold),
             hosts: !self.silent_hosts,
+            connections: self.connections.map(f64::from),
+            overload: Duration::from_secs(self.overload),
+            death: self.death,
             process: self.pid,
         };
         let last = || reading.as_ref().and_then(|reading| *reading.lock().ok()?);
@@ -286,7 +300,8 @@ fn discovery_text(report: &Report, network: &str) -> String {
         "{network}: {} switches, {} directed links: {complete}\n\
          {hosts}{} links lost, {} alarms, {} connections closed; {} links known at the end\n\
          controller: {} cores until complete, {} afterwards ({:.0} s); {peak} MB at most\n\
-         frames a second: {:.0} until complete, {:.0} afterwards; this command: {:.2} and {:.2} cores, {:.0} MB\n",
+         frames a second: {:.0} until complete, {:.0} afterwards; this command: {:.2} and {:.2} cores, {:.0} MB\n\
+         {}{}{}",
         report.switches,
         report.directed_links,
         report.lost_links,
@@ -301,6 +316,36 @@ fn discovery_text(report: &Report, network: &str) -> String {
         mapping.own_cores,
         rest.own_cores,
         megabytes(report.own_peak_memory),
+        report.connections.map_or_else(String::new, |busy| busy_text("connections", &busy)),
+        report.overload.map_or_else(String::new, |busy| busy_text("overload", &busy)),
+        report.death.map_or_else(String::new, |death| death_text(&death)),
+    )
+}
+
+fn busy_text(name: &str, busy: &Busy) -> String {
+    let Busy { connections, echo, answered_after } = busy;
+    let millis = |seconds: f64| 1e3 * seconds;
+    let after = answered_after.map_or_else(|| "more than 60 s".to_owned(), |after| format!("{after:.2} s"));
+    format!(
+        "{name}: {} first packets in {:.0} s, {} answered, {} dropped by switches, {} rules\n\
+         {name}: an echo took {:.1} ms (p50), {:.1} ms (p99), {:.1} ms (longest of {}); afterwards all were answered within {after}\n",
+        connections.offered,
+        connections.seconds,
+        connections.answered,
+        connections.dropped,
+        connections.rules,
+        millis(echo.p50),
+        millis(echo.p99),
+        millis(echo.max),
+        echo.count,
+    )
+}
+
+fn death_text(death: &Death) -> String {
+    let Death { dpid, directed_links, changes, last_change_after } = death;
+    let last = last_change_after.map_or_else(String::new, |after| format!(", the last after {after:.3} s"));
+    format!(
+        "switch {dpid} died with {directed_links} directed links: {changes} changes of rules and groups{last}\n"
     )
 }
 

@@ -3,8 +3,8 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `tls`,
-//! `16` and `64`; `memory` is a minute of it.
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `scale`,
+//! `tls`, `16` and `64`; `memory` is a minute of it.
 
 mod audience;
 mod fat_tree;
@@ -13,6 +13,7 @@ mod readers;
 mod report;
 mod responder;
 mod rules;
+mod scale;
 mod single;
 mod tls;
 mod watched;
@@ -61,6 +62,9 @@ fn measure(arguments: &[String]) {
     }
     if wants("rules") {
         rules::run();
+    }
+    if wants("scale") {
+        scale::run();
     }
     for switches in [16, 64] {
         if wants(&switches.to_string()) {

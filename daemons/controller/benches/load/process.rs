@@ -60,6 +60,11 @@ impl Process {
         Target { address: self.openflow, tls: self.tls.clone() }
     }
 
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Bytes of memory that it has now.
     pub(crate) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("procfs");

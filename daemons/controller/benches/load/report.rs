@@ -1,7 +1,8 @@
 //! The report of the measurements.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::process::Process;
@@ -75,11 +76,26 @@ pub(crate) fn list(controller: &Process, what: &str) -> Vec<serde_json::Value> {
     }
 }
 
+/// The controller's metrics without labels, by name; `None` if nobody answers.
+pub(crate) fn totals(http: SocketAddr) -> Option<BTreeMap<String, u64>> {
+    let answer = ask(http, "/metrics?totals=true").ok()?;
+    let values = answer.lines().filter_map(|line| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.parse::<f64>().ok()? as u64))
+    });
+    Some(values.collect())
+}
+
 fn get(controller: &Process, path: &str) -> serde_json::Value {
-    let mut stream = TcpStream::connect(controller.http).expect("HTTP port");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
+    let answer = ask(controller.http, path).expect("an answer");
     let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).expect("a body");
     serde_json::from_str(body).expect("JSON")
+}
+
+fn ask(http: SocketAddr, path: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(http)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }

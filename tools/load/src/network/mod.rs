@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use braid_openflow::{Bytes, Echo, Message, Xid};
 use braid_types::{DatapathId, PortNo};
+use rustix::net::{Shutdown, shutdown};
 
 use crate::error::LoadError;
 use crate::layout::Layout;
@@ -178,11 +179,7 @@ impl Network {
 
     /// Waits until every message sent before was processed; calls `received` with what arrives meanwhile.
     fn settle(&mut self, mut received: impl FnMut(&Received)) -> Result<(), LoadError> {
-        let echo = Message::EchoRequest(Echo { data: Bytes(b"done?") });
-        for index in 0..self.switches.len() {
-            self.switches[index].say(Xid(1), &echo);
-            self.filled.push(index);
-        }
+        (0..self.switches.len()).for_each(|index| self.ask(index));
         self.flush()?;
         let (mut answered, all, start) = (0, self.switches.len() as u64, Instant::now());
         while answered < all {
@@ -203,6 +200,17 @@ impl Network {
     /// Has a switch send a message with the next flush.
     pub fn send(&mut self, index: usize, message: &[u8]) {
         self.switches[index].send(message);
+        self.filled.push(index);
+    }
+
+    /// Bytes that a switch has still to send.
+    pub fn waiting_at(&self, index: usize) -> usize {
+        self.switches[index].waiting()
+    }
+
+    /// Has a switch send an echo request with the next flush.
+    pub fn ask(&mut self, index: usize) {
+        self.switches[index].say(Xid(1), &Message::EchoRequest(Echo { data: Bytes(b"done?") }));
         self.filled.push(index);
     }
 
@@ -264,6 +272,22 @@ impl Network {
                 self.filled.push(to);
             }
         }
+    }
+
+    /// Lets a switch die: its connection ends, and its neighbours report their ports. Returns the number of its links.
+    pub fn kill(&mut self, index: usize) -> usize {
+        let switch = &mut self.switches[index];
+        if self.poller.remove(&switch.stream).is_ok() {
+            switch.is_up = false;
+            // The controller may have closed it already.
+            let _ = shutdown(&switch.stream, Shutdown::Both);
+        }
+        let neighbours: Vec<_> = self.peers[index].iter().flatten().copied().collect();
+        for (neighbour, port) in &neighbours {
+            self.switches[*neighbour].lose_link(*port);
+            self.filled.push(*neighbour);
+        }
+        neighbours.len()
     }
 
     fn close(&mut self, index: usize, why: &str) {

@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind};
 
 use braid_openflow::{
     ControllerRole, Cookie, FlowRemoved, FlowRemovedReason, Hello, List, Match, Message, MessageType,
-    MultipartFlags, ReplyBody, RequestBody, Role, Seconds, TableId, Xid, frame_length,
+    MultipartFlags, Port, PortReason, PortState, PortStatus, ReplyBody, RequestBody, Role, Seconds, TableId,
+    Xid, frame_length,
 };
 use braid_tls::Transport;
 use braid_types::{DatapathId, PortNo};
@@ -40,6 +41,8 @@ pub struct Received {
     pub direct: u64,
     /// Answers to its echo requests.
     pub echoes: u64,
+    /// Changes of rules and groups.
+    pub changes: u64,
 }
 
 /// One emulated switch.
@@ -144,6 +147,17 @@ impl Switch {
         self.say(Xid(0), &Message::FlowRemoved(removed));
     }
 
+    /// Says that the port has no link any more.
+    pub(crate) fn lose_link(&mut self, number: PortNo) {
+        let desc = Port { state: PortState::LINK_DOWN, ..port(self.dpid, number) };
+        self.say(Xid(0), &Message::PortStatus(PortStatus { reason: PortReason::Modify, desc }));
+    }
+
+    /// Bytes that wait to be sent.
+    pub(crate) fn waiting(&self) -> usize {
+        self.outbox.len()
+    }
+
     /// Sends what is to be sent, as far as the other end reads. Says whether nothing is left.
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         self.stream.flush()?;
@@ -193,6 +207,7 @@ impl Switch {
     fn obey(&mut self, message: &[u8], relay: &mut Relay) -> io::Result<()> {
         match message.get(1).copied().map(MessageType::from) {
             Some(MessageType::FlowMod) if message.len() >= 56 => self.obey_flow_mod(message),
+            Some(MessageType::GroupMod) => self.received.changes += 1,
             Some(MessageType::PacketOut) if message.get(24..28) == Some(&OUTPUT) && message.len() > 40 => {
                 self.obey_packet_out(message, relay);
             }
@@ -204,6 +219,7 @@ impl Switch {
     /// OpenFlow 1.3.5 §7.3.4.1: the table is at 24, the command at 25, the match at 48.
     fn obey_flow_mod(&mut self, message: &[u8]) {
         const ADD: u8 = 0;
+        self.received.changes += 1;
         let cookie = message[8..16].iter().fold(0, |cookie, byte| cookie << 8 | u64::from(*byte));
         let (table, command) = (message[24], message[25]);
         if table == FABRIC_TABLE {
