@@ -249,14 +249,7 @@ fn ask(url: &Url) -> anyhow::Result<Arc<Mutex<Option<Reading>>>> {
 
 fn read(client: &Client) -> Result<Reading, braid_client::Error> {
     let values = client.totals()?;
-    let value = |name: &str| values.get(name).map(|value| *value as u64);
-    Ok(Reading {
-        switches: value("braid_switches").unwrap_or_default(),
-        links: value("braid_links").unwrap_or_default(),
-        hosts: value("braid_hosts").unwrap_or_default(),
-        lost_links: value("braid_links_lost_total"),
-        alarms: value("braid_alarms_total").unwrap_or_default(),
-    })
+    Ok(Reading::of(|name| values.get(name).map(|value| *value as u64)))
 }
 
 fn answer<T>(result: Result<T, LoadError>) -> anyhow::Result<T> {

@@ -46,14 +46,7 @@ fn ask(controller: &Process) -> Arc<Mutex<Option<Reading>>> {
     let shared = reading.clone();
     thread::spawn(move || {
         while let Some(totals) = report::totals(http) {
-            let value = |name: &str| totals.get(name).copied();
-            let now = Reading {
-                switches: value("braid_switches").unwrap_or_default(),
-                links: value("braid_links").unwrap_or_default(),
-                hosts: value("braid_hosts").unwrap_or_default(),
-                lost_links: value("braid_links_lost_total"),
-                alarms: value("braid_alarms_total").unwrap_or_default(),
-            };
+            let now = Reading::of(|name| totals.get(name).copied());
             *shared.lock().expect("nobody panics") = Some(now);
             thread::sleep(ASK_INTERVAL);
         }

@@ -67,13 +67,17 @@ pub struct Plan {
 /// `reading` is what the controller last said of itself, and `progress` gets a report a second.
 ///
 /// # Errors
-/// Nobody listens, or the system refuses.
+/// Nobody listens, the system refuses, or connections are asked for and there are no two hosts.
 pub fn run(
     layout: &Layout,
     plan: Plan,
     reading: &dyn Fn() -> Option<Reading>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, LoadError> {
+    let has_connections = plan.connections.is_some() || !plan.overload.is_zero();
+    if has_connections && layout.hosts.len() < 2 {
+        return Err(LoadError::Impossible("connections need a network with two hosts".to_owned()));
+    }
     let network = Network::new(plan.to, layout)?;
     let meter = Meter::new(plan.process);
     let mut run = Run { layout, plan, network, meter, reading, progress, links: 0, dropped: 0 };
@@ -257,5 +261,26 @@ impl Run<'_> {
         report.closures = self.network.closures;
         report.peak_memory = self.plan.process.and_then(Usage::of).map(|usage| usage.peak_memory);
         report.own_peak_memory = Usage::own().peak_memory;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_without_hosts_are_refused_before_anything_is_done() {
+        let plan = Plan {
+            to: SocketAddr::from(([127, 0, 0, 1], 1)),
+            limit: Duration::ZERO,
+            hold: Duration::ZERO,
+            hosts: true,
+            connections: Some(1.0),
+            overload: Duration::ZERO,
+            death: false,
+            process: None,
+        };
+        let result = run(&Layout::default(), plan, &|| None, &mut |_| {});
+        assert!(matches!(result, Err(LoadError::Impossible(_))), "{result:?}");
     }
 }

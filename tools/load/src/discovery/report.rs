@@ -21,6 +21,20 @@ pub struct Reading {
     pub alarms: u64,
 }
 
+impl Reading {
+    /// From a Braid controller's metrics without labels.
+    pub fn of(metric: impl Fn(&str) -> Option<u64>) -> Self {
+        let value = |name: &str| metric(name).unwrap_or_default();
+        Self {
+            switches: value("braid_switches"),
+            links: value("braid_links"),
+            hosts: value("braid_hosts"),
+            lost_links: metric("braid_links_lost_total"),
+            alarms: value("braid_alarms_total"),
+        }
+    }
+}
+
 /// The state of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Progress {
