@@ -123,7 +123,19 @@ async def probe(address, rate, record=None):
         with open(record, "w") as file:
             json.dump([[at, answered.get(number, [None])[0]] for number, at in enumerate(times)], file)
     lost_at = [round(times[number], 3) for number in missing]
-    print(json.dumps({"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50]}), flush=True)
+    told = {"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50], "gaps": gaps(lost_at)[:50]}
+    print(json.dumps(told), flush=True)
+
+
+def gaps(lost_at):
+    """The first and the last time of what was lost within a second of each other, and how many those were."""
+    found = []
+    for at in lost_at:
+        if found and at < found[-1][1] + 1:
+            found[-1][1:] = [at, found[-1][2] + 1]
+        else:
+            found.append([at, at, 1])
+    return found
 
 
 async def flow(address, rate, kind, record):

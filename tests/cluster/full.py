@@ -82,7 +82,7 @@ class Field:
         time.sleep(SETTLED)
         self.streams, self.probe = start_traffic(lab, 500)
         self.openings = Openings(lab, arguments.rate)
-        self.rewritten, self.leaders, self.failed = 0, {}, []
+        self.rewritten, self.leaders, self.done = 0, {}, []
         time.sleep(SETTLED)
 
     def connect(self):
@@ -149,10 +149,18 @@ class Field:
     def disturb(self, what, action, from_end=False):
         """Does something, and how long connections wait that begin later: than its begin, or than its end."""
         begin = time.time()
+        self.done.append((begin, what))
         action()
         took = self.pause(time.time() if from_end else begin)
         print(f"{what}: a connection opened after {milliseconds(took)} ms", file=sys.stderr)
         return took
+
+    def tell_losses(self, gaps):
+        """When probes were lost, and after which disturbance."""
+        for first, last, count in gaps:
+            began, what = max(((at, what) for at, what in self.done if at <= first), default=(first, "the start"))
+            clock = time.strftime("%H:%M:%S", time.gmtime(first))
+            print(f"{count} probes lost from {clock} for {last - first:.2f} s, {first - began:.1f} s after {what}", file=sys.stderr)
 
 
 def trials(field, arguments):
@@ -260,6 +268,7 @@ def soak(field, arguments):
     draw, end, kills, before = random.Random(1), time.time() + arguments.soak, 0, field.rules()
     while time.time() < end:
         victim = draw.choice(list(field.members.values()))
+        field.done.append((time.time(), f"kill -9 of {victim.name}"))
         victim.kill()
         kills += 1
         time.sleep(1)
@@ -277,6 +286,7 @@ def run(lab, log, arguments):
     result = {part: parts[part](field, arguments) for part in arguments.only}
     time.sleep(SETTLED)
     probe = json.loads(lab.stop(field.probe).splitlines()[-1])
+    field.tell_losses(probe["gaps"])
     ended = [json.loads(lab.stop(process).splitlines()[-1]) for process in field.streams]
     slow = [it for it in result.get("partitions", []) if it["cut"] == "leader-switches" and not within(it["first_ms"], STEP_ASIDE_LIMIT)]
     is_silent = "stores" in result and not result["stores"]["stopped"]["alarm"]

@@ -122,6 +122,11 @@ pub enum Event<'a> {
         /// The sending port of the link.
         src: SwitchPort,
     },
+    /// Switches shape what leaves these ports to these rates, and what leaves no other.
+    ShapedPorts {
+        /// All of them.
+        rates: Vec<(SwitchPort, BitsPerSec)>,
+    },
     /// A new policy applies.
     Policy {
         /// A policy file, checked: see [`braid_steering::Policies::parse`].

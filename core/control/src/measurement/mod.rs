@@ -10,6 +10,7 @@ mod delay;
 mod loss;
 mod publish;
 mod review;
+mod speed;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +30,7 @@ use capacity::{CapacityReading, Trains};
 use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, OneWayDelay, RoundTrips};
 use loss::LossReading;
+use speed::Shaping;
 
 pub(crate) use delay::DelayReading;
 
@@ -41,9 +43,6 @@ const POLL_TIME_PER_LINK: Duration = Duration::from_micros(100);
 /// Frames out and back are sent at intervals of at least this for each switch.
 const FRAME_TIME_PER_SWITCH: Duration = Duration::from_millis(1);
 
-/// The capacity of a link whose switches report no speed.
-const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
-
 /// The measurements of all switches, ports and links in the topology.
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
@@ -51,8 +50,9 @@ pub(crate) struct Measurement {
     /// Boxed, as nodes of maps are half empty.
     ports: BTreeMap<SwitchPort, Box<PortMeter>>,
     links: BTreeMap<Link, Box<LinkMeter>>,
+    shaping: Shaping,
     polled_at: Option<Time>,
-    /// The revision of the topology that these meters are of.
+    /// The revision of the topology that these meters are of; `None`: their capacities are to be made anew.
     revision: Option<u64>,
     trains: Trains,
 }
@@ -203,7 +203,8 @@ impl Measurement {
         self.read_ports(cx);
     }
 
-    /// The capacity of a link: as configured, else as measured, else the lower speed of its ports.
+    /// The capacity of a link: as configured, else as measured, else the lowest of its ports' speeds and the rate to which
+    /// its sender is shaped.
     pub(crate) fn link_capacity(&self, settings: &Settings, topology: &Topology, link: &Link) -> BitsPerSec {
         if let Some(capacity) = settings.capacities.get(&link.src) {
             return *capacity;
@@ -211,7 +212,7 @@ impl Measurement {
         if let Some(reading) = self.links.get(link).and_then(|meter| meter.capacity) {
             return reading.capacity;
         }
-        port_speed(topology, link)
+        self.shaping.speed(topology, link)
     }
 
     /// Begins with what another controller has measured of a link.
@@ -296,11 +297,4 @@ impl Measurement {
 fn half_trip(switches: &BTreeMap<DatapathId, SwitchMeter>, dpid: DatapathId) -> Option<OneWayDelay> {
     let switch = switches.get(&dpid)?;
     switch.frames.half().or_else(|| switch.echoes.half())
-}
-
-/// The lower speed of both ports.
-fn port_speed(topology: &Topology, link: &Link) -> BitsPerSec {
-    let ports = [link.src, link.dst].into_iter().filter_map(|at| topology.port(at));
-    let speeds = ports.map(|port| port.speed).filter(|speed| speed.0 > 0);
-    speeds.min().unwrap_or(UNKNOWN_SPEED)
 }

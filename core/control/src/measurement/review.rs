@@ -13,7 +13,7 @@ use super::counts::PortMeter;
 use super::delay::OneWayDelay;
 use super::loss::{Lag, MIN_PACKETS, loss};
 use super::publish::is_due;
-use super::{LinkMeter, Measurement, half_trip, port_speed};
+use super::{LinkMeter, Measurement, half_trip};
 use crate::context::Context;
 use crate::settings::Settings;
 
@@ -67,7 +67,7 @@ impl Measurement {
             }
             let speed = || match fallback {
                 Fallback::State => known.capacity,
-                Fallback::Ports => port_speed(cx.topology, &link),
+                Fallback::Ports => self.shaping.speed(cx.topology, &link),
             };
             let capacity = meter.capacity_of(cx.settings, &link).unwrap_or_else(speed);
             let state = meter.state(src, LinkState { capacity, ..known });

@@ -12,7 +12,7 @@ use std::time::Duration;
 use braid_control::{Brain, Command, Commands, Encoder, Event, Reply, Request, Settings, Threat, Ticket};
 use braid_openflow::Xid;
 use braid_recording::Recorder;
-use braid_types::{DatapathId, Term, Time};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort, Term, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
@@ -235,6 +235,11 @@ impl Engine {
     /// A peer of the controller did what it must not, `count` times.
     pub(crate) fn raise_alarm(&mut self, peer: IpAddr, threat: Threat, count: u64) {
         self.handle(self.now(), &Event::PeerAlarm { peer: peer.to_canonical(), threat, count });
+    }
+
+    /// Switches shape what leaves these ports to these rates, and what leaves no other.
+    pub(crate) fn set_shaped_ports(&mut self, rates: BTreeMap<SwitchPort, BitsPerSec>) {
+        self.handle(self.now(), &Event::ShapedPorts { rates: rates.into_iter().collect() });
     }
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use braid_control::Threat;
 use braid_tls::PeerCertificate;
-use braid_types::{DatapathId, SwitchPort};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tracing::{info, warn};
@@ -42,6 +42,8 @@ pub(super) struct Database {
     /// The same of controllers, by the UUIDs of their rows.
     asked_of_controllers: BTreeMap<String, MaxBackoff>,
     reported: BTreeSet<(DatapathId, String)>,
+    /// The rates to which ports were shaped when it was last heard of.
+    shaped: Vec<(SwitchPort, BitsPerSec)>,
     last_id: u64,
     filled: Rc<Notify>,
 }
@@ -57,6 +59,7 @@ impl Database {
             asked: BTreeMap::new(),
             asked_of_controllers: BTreeMap::new(),
             reported: BTreeSet::new(),
+            shaped: Vec::new(),
             last_id: 1,
             filled: Rc::default(),
         }
@@ -70,6 +73,11 @@ impl Database {
     /// Its ports, with what it says of their BFD.
     pub(super) fn ports(&self) -> Vec<(SwitchPort, BfdState)> {
         self.own_ports().map(|port| (port.at, port.bfd)).collect()
+    }
+
+    /// The rates to which its ports are shaped, as far as they are; also while it does not answer.
+    pub(super) fn shaped(&self) -> &[(SwitchPort, BitsPerSec)] {
+        &self.shaped
     }
 
     /// Sets BFD at those of the ports that are of this database.
@@ -174,6 +182,7 @@ impl Database {
         match message {
             Message::Update(updates) => {
                 self.tables.update(&updates);
+                self.shaped = self.own_ports().filter_map(|port| Some((port.at, port.shaped_to?))).collect();
                 self.asked.clear();
                 self.asked_of_controllers.clear();
             }

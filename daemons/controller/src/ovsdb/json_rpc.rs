@@ -111,7 +111,8 @@ pub(super) fn monitor() -> Value {
             "name", "datapath_id", "ports", "controller", "fail_mode", "protocols", "stp_enable", "rstp_enable",
         ] },
         "Controller": { "columns": ["target", "max_backoff", "external_ids"] },
-        "Port": { "columns": ["interfaces"] },
+        "Port": { "columns": ["interfaces", "qos"] },
+        "QoS": { "columns": ["type", "other_config"] },
         "Interface": { "columns": ["name", "ofport", "bfd", "bfd_status", "external_ids"] },
     }] })
 }

@@ -1,5 +1,6 @@
 //! Open vSwitch's configuration databases (OVSDB, RFC 7047): BFD (RFC 5880) on the ports that are links, so that switches
-//! notice within a tenth of a second that a link has gone dark; and what else of a switch's configuration matters.
+//! notice within a tenth of a second that a link has gone dark; the rates to which ports are shaped; and what else of a
+//! switch's configuration matters.
 //!
 //! A thread of its own speaks with the databases. `plan` decides on which ports BFD is wanted, `tables` mirrors a database,
 //! `bridge` judges bridges and their controllers, `json_rpc` reads and writes messages, `database` is all of one database,
@@ -18,14 +19,14 @@ mod stream;
 mod tables;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::Threat;
-use braid_types::DatapathId;
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
@@ -77,11 +78,20 @@ struct Network {
     served: BTreeSet<DatapathId>,
 }
 
+/// The rates to which databases say that ports are shaped.
+type Shaped = BTreeMap<SwitchPort, BitsPerSec>;
+
 /// Something in a database that people should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Alarm {
     database: IpAddr,
     threat: Threat,
+}
+
+/// Where what is found in databases goes.
+struct Found {
+    alarms: mpsc::Sender<Alarm>,
+    shaped: watch::Sender<Shaped>,
 }
 
 /// Starts the thread that speaks with these databases, and the tasks between it and the engine.
@@ -98,12 +108,17 @@ pub(crate) fn start(
     let common = Common { tls, openflow_port, max_backoff: config.max_backoff };
     let databases = config.databases.into_iter().map(|address| (address, common.clone())).collect();
     let (network_sender, network) = watch::channel(Network::default());
+    let (shaped_sender, shaped) = watch::channel(Shaped::new());
     let (alarm_sender, alarms) = mpsc::channel(MAX_PENDING_ALARMS);
     tasks.spawn("network-for-ovsdb", publish(engine.clone(), network_sender));
+    tasks.spawn("rates-of-ovsdb", shape(engine.clone(), shaped));
     tasks.spawn("alarms-of-ovsdb", raise(engine, alarms));
     let runtime = Builder::new_current_thread().enable_all().build()?;
     tasks.spawn_thread("ovsdb", move || {
-        LocalSet::new().block_on(&runtime, follow(databases, network, alarm_sender));
+        LocalSet::new().block_on(
+            &runtime,
+            follow(databases, network, Found { alarms: alarm_sender, shaped: shaped_sender }),
+        );
     })
 }
 
@@ -123,17 +138,20 @@ async fn publish(engine: Shared, network: watch::Sender<Network>) {
     }
 }
 
+async fn shape(engine: Shared, mut shaped: watch::Receiver<Shaped>) {
+    while shaped.changed().await.is_ok() {
+        let rates = shaped.borrow_and_update().clone();
+        engine.borrow_mut().set_shaped_ports(rates);
+    }
+}
+
 async fn raise(engine: Shared, mut alarms: mpsc::Receiver<Alarm>) {
     while let Some(Alarm { database, threat }) = alarms.recv().await {
         engine.borrow_mut().raise_alarm(database, threat, 1);
     }
 }
 
-async fn follow(
-    databases: Vec<(OvsdbAddress, Common)>,
-    network: watch::Receiver<Network>,
-    alarms: mpsc::Sender<Alarm>,
-) {
+async fn follow(databases: Vec<(OvsdbAddress, Common)>, network: watch::Receiver<Network>, found: Found) {
     let clock = Clock::start();
     let new = |(address, common)| Rc::new(RefCell::new(Database::new(address, common)));
     let databases: Vec<_> = databases.into_iter().map(new).collect();
@@ -151,11 +169,13 @@ async fn follow(
         for database in &databases {
             database.borrow_mut().set(&settings);
             database.borrow_mut().set_max_backoff(&served);
-            let found = database.borrow_mut().alarms(&served);
-            for alarm in found {
+            let alarms = database.borrow_mut().alarms(&served);
+            for alarm in alarms {
                 // Its receiver ends with the controller.
-                let _ = alarms.send(alarm).await;
+                let _ = found.alarms.send(alarm).await;
             }
         }
+        let shaped: Shaped = databases.iter().flat_map(|it| it.borrow().shaped().to_vec()).collect();
+        found.shaped.send_if_modified(|before| std::mem::replace(before, shaped.clone()) != shaped);
     }
 }

@@ -1,14 +1,17 @@
-//! A mirror of a database's bridges, ports and interfaces.
+//! A mirror of a database's bridges, ports, interfaces and queues.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_types::{DatapathId, PortNo, SwitchPort};
+use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
 use serde_json::{Map, Value};
 
 use super::bridge::{BridgeSettings, ControllerRow, port_of};
 use super::json_rpc::{BACKOFF_MARK, BFD_MARK};
 use super::plan::{BFD_INTERVAL, BfdState, Owner};
+
+/// The kinds of queues whose `max-rate` is that of their port.
+const SHAPERS: [&str; 2] = ["linux-htb", "linux-hfsc"];
 
 /// The rows of a table by their UUIDs.
 type Rows<T> = BTreeMap<String, T>;
@@ -17,8 +20,9 @@ type Rows<T> = BTreeMap<String, T>;
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     bridges: Rows<Bridge>,
-    /// The interfaces of each port.
-    ports: Rows<Vec<String>>,
+    ports: Rows<Port>,
+    /// The rates to which queues shape what leaves ports.
+    shapers: Rows<Option<BitsPerSec>>,
     interfaces: Rows<Interface>,
     controllers: Rows<ControllerRow>,
 }
@@ -29,6 +33,13 @@ struct Bridge {
     ports: Vec<String>,
     controllers: Vec<String>,
     settings: BridgeSettings,
+}
+
+#[derive(Debug)]
+struct Port {
+    interfaces: Vec<String>,
+    /// The queues before it; one at most.
+    shaper: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -62,13 +73,16 @@ pub(super) struct FoundPort<'a> {
     pub(super) interface: &'a str,
     pub(super) name: &'a str,
     pub(super) bfd: BfdState,
+    /// The rate to which what leaves it is shaped.
+    pub(super) shaped_to: Option<BitsPerSec>,
 }
 
 impl Tables {
     /// Takes in the initial content or changes. RFC 7047 §4.1.6.
     pub(super) fn update(&mut self, updates: &Value) {
         take(&mut self.bridges, updates.get("Bridge"), bridge);
-        take(&mut self.ports, updates.get("Port"), |row| uuids(row.get("interfaces")));
+        take(&mut self.ports, updates.get("Port"), port);
+        take(&mut self.shapers, updates.get("QoS"), shaper);
         take(&mut self.interfaces, updates.get("Interface"), interface);
         take(&mut self.controllers, updates.get("Controller"), controller);
     }
@@ -93,12 +107,13 @@ impl Tables {
         let with_dpid = self.bridges.values().filter_map(|bridge| Some((bridge.dpid?, &bridge.ports)));
         let interfaces = with_dpid.flat_map(|(dpid, ports)| {
             let ports = ports.iter().filter_map(|port| self.ports.get(port));
-            ports.flatten().map(move |interface| (dpid, interface))
+            ports.flat_map(move |port| port.interfaces.iter().map(move |interface| (dpid, port, interface)))
         });
-        interfaces.filter_map(|(dpid, interface)| {
+        interfaces.filter_map(|(dpid, port, interface)| {
             let found = self.interfaces.get(interface)?;
             let at = SwitchPort::new(dpid, found.number?);
-            Some(FoundPort { at, interface, name: &found.name, bfd: found.bfd })
+            let shaped_to = port.shaper.iter().find_map(|uuid| *self.shapers.get(uuid)?);
+            Some(FoundPort { at, interface, name: &found.name, bfd: found.bfd, shaped_to })
         })
     }
 }
@@ -133,6 +148,17 @@ fn controller(row: &Map<String, Value>) -> ControllerRow {
         max_backoff: row.get("max_backoff").and_then(Value::as_u64),
         is_ours: map(row.get("external_ids")).contains_key(BACKOFF_MARK),
     }
+}
+
+fn port(row: &Map<String, Value>) -> Port {
+    Port { interfaces: uuids(row.get("interfaces")), shaper: uuids(row.get("qos")) }
+}
+
+/// The rate of queues that have one. ovs-vswitchd.conf.db(5), "QoS Table".
+fn shaper(row: &Map<String, Value>) -> Option<BitsPerSec> {
+    let kind = row.get("type").and_then(Value::as_str).filter(|kind| SHAPERS.contains(kind));
+    let rate = kind.and(map(row.get("other_config")).get("max-rate").copied());
+    rate.and_then(|text| text.parse().ok()).filter(|rate| *rate > 0).map(BitsPerSec)
 }
 
 fn interface(row: &Map<String, Value>) -> Interface {
@@ -248,6 +274,26 @@ mod tests {
         );
         tables.update(&json!({ "Interface": { "i1": { "old": {} } } }));
         assert_eq!(find(&tables), None);
+    }
+
+    #[test]
+    fn ports_come_with_the_rates_of_their_queues() {
+        let mut tables = initial();
+        let mut rate_with = |kind: &str, options: Value| {
+            tables.update(&json!({
+                "Port": { "p1": { "new": { "interfaces": uuid("i1"), "qos": uuid("q1") } } },
+                "QoS": { "q1": { "new": { "type": kind, "other_config": ["map", options] } } },
+            }));
+            tables.ports().find(|port| port.interface == "i1").and_then(|port| port.shaped_to)
+        };
+        let rate = |rate: &str| json!([["max-rate", rate]]);
+        let found = ["linux-htb", "linux-hfsc", "linux-codel"].map(|kind| rate_with(kind, rate("20000000")));
+        assert_eq!(found, [Some(BitsPerSec(20_000_000)), Some(BitsPerSec(20_000_000)), None]);
+        let useless = [rate("0"), rate("-1"), rate("fast"), json!([]), json!([["max-rate"]])];
+        assert_eq!(useless.map(|options| rate_with("linux-htb", options)), [None; 5]);
+        assert_eq!(rate_with("linux-htb", rate("7")), Some(BitsPerSec(7)));
+        tables.update(&json!({ "QoS": { "q1": { "old": {} } } }));
+        assert_eq!(tables.ports().find_map(|port| port.shaped_to), None);
     }
 
     #[test]

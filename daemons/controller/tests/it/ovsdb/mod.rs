@@ -14,6 +14,9 @@ use crate::support::{config, wait_for};
 use fake::{FakeDatabase, Session};
 use server::Server;
 
+/// The capacity of a link of which nobody says anything.
+const UNKNOWN_SPEED: u64 = 10_000_000_000;
+
 /// A controller of this database.
 fn config_of(database: &str) -> Config {
     let databases = vec![database.parse().expect("an address")];
@@ -27,6 +30,12 @@ fn alarms(network: &Network) -> Vec<(String, String)> {
     let all = network.controller.list("alarms");
     let of_bridges = all.iter().filter(|alarm| alarm["kind"] == "unsuitable_bridge");
     of_bridges.map(|alarm| (text(alarm, "dpid"), text(alarm, "why"))).collect()
+}
+
+/// The capacities of the links, of those that leave the first switch first.
+fn capacities(network: &Network) -> Vec<u64> {
+    let capacity = |link: &Value| link["capacity_bps"].as_u64().unwrap_or_default();
+    network.controller.list("links").iter().map(capacity).collect()
 }
 
 /// The operations of the next transaction that set columns: the table, the row and the columns.
@@ -96,6 +105,9 @@ fn a_server_of_open_vswitch_is_set_up_over_a_socket_and_over_tls() {
         let [(dpid, why)] = &alarms(&network)[..] else { panic!("{:?}", alarms(&network)) };
         assert_eq!(dpid, "0000000000000002");
         assert!(why.contains("ovs-vsctl set bridge br2 fail_mode=secure"), "{why}");
+        server.shape("p1", 20_000_000);
+        let shaped = || capacities(&network) == [20_000_000, UNKNOWN_SPEED];
+        wait_for(shaped, || format!("{address}: {:?}", capacities(&network)));
         server.remove_bridges();
     }
 }

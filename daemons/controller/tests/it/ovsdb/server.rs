@@ -77,6 +77,13 @@ impl Server {
         self.vsctl(&["del-br", "br1", "--", "del-br", "br2"]);
     }
 
+    /// Shapes what leaves this port.
+    pub(super) fn shape(&self, port: &str, rate: u64) {
+        let rate = format!("other_config:max-rate={rate}");
+        let create = ["--", "--id=@shaper", "create", "qos", "type=linux-htb", &rate];
+        self.vsctl(&[&["set", "port", port, "qos=@shaper"], &create[..]].concat());
+    }
+
     /// Whether BFD of this interface is on and Braid's.
     pub(super) fn has_bfd(&self, interface: &str) -> bool {
         let said = self.vsctl(&["get", "interface", interface, "bfd:enable", "external_ids:braid-bfd"]);

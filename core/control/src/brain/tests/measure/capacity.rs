@@ -61,6 +61,35 @@ fn the_speed_of_the_slower_port_is_the_capacity_also_after_it_has_changed() {
 }
 
 #[test]
+fn a_port_that_is_shaped_is_as_slow_as_its_queue() {
+    let mut network = pair(Settings::default());
+    let both = |network: &Latent| [network.link(1, 2), network.link(2, 1)].map(|link| link.capacity_bps);
+    for (rate, expected) in [(20_000_000, 20_000_000), (7_000_000, 7_000_000), (400_000_000, 100_000_000)] {
+        network.shape(1, 2, rate);
+        network.run(LONG);
+        assert_eq!(both(&network), [expected, 100_000_000], "one direction alone, and never above the ports");
+    }
+    network.shape(2, 1, 5_000_000);
+    network.run(LONG);
+    assert_eq!(both(&network), [100_000_000, 5_000_000], "the other one is shaped no more");
+}
+
+#[test]
+fn what_was_measured_under_another_rate_is_forgotten() {
+    let mut network = pair(Settings::default());
+    network.set_rate(1, 2, 30_000_000);
+    network.measure_capacity(1, 2);
+    network.run(LONG);
+    let measured = network.link(1, 2).capacity_bps;
+    network.shape(2, 1, 5_000_000);
+    network.run(LONG);
+    assert_eq!(network.link(1, 2).capacity_bps, measured, "the other direction does not matter");
+    network.shape(1, 2, 50_000_000);
+    network.run(LONG);
+    assert_eq!(network.link(1, 2).capacity_bps, 50_000_000);
+}
+
+#[test]
 fn frames_that_come_in_all_at_once_tell_nothing_but_that_it_was_tried() {
     let mut network = pair(Settings::default());
     let before = network.link(1, 2).capacity_bps;

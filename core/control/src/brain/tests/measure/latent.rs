@@ -207,6 +207,11 @@ impl Latent {
         self.tell(&Event::PortUp { dpid: at.dpid, port });
     }
 
+    /// The switch before this link shapes what enters it to this rate, and no other is shaped.
+    pub(super) fn shape(&mut self, a: u64, b: u64, rate: u64) {
+        self.tell(&Event::ShapedPorts { rates: vec![(super::port(a, b), BitsPerSec(rate))] });
+    }
+
     /// Requests a capacity measurement.
     pub(super) fn measure_capacity(&mut self, a: u64, b: u64) {
         self.tell(&Event::MeasureCapacity { src: super::port(a, b) });
