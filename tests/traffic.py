@@ -108,12 +108,13 @@ async def probe(address, rate, record=None):
     loop.add_reader(probes, note)
     stop = asyncio.create_task(stopped())
     print("ready", flush=True)
-    sent, start, times = 0, time.monotonic(), []
+    sent, start, times, late = 0, time.monotonic(), [], []
     while not stop.done():
         # What is late is made up for at once, so that the rate is kept on a busy machine.
         while sent < (time.monotonic() - start) * rate:
             probes.send(str(sent).encode(), CONFIRM)
             times.append(time.time())
+            late.append(time.monotonic() - start - sent / rate)
             sent += 1
         await asyncio.sleep(1 / rate)
     await asyncio.sleep(1)
@@ -123,18 +124,20 @@ async def probe(address, rate, record=None):
         with open(record, "w") as file:
             json.dump([[at, answered.get(number, [None])[0]] for number, at in enumerate(times)], file)
     lost_at = [round(times[number], 3) for number in missing]
-    told = {"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50], "gaps": gaps(lost_at)[:50]}
+    lost = gaps((times[number], late[number]) for number in missing)
+    told = {"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50], "gaps": lost[:50]}
     print(json.dumps(told), flush=True)
 
 
-def gaps(lost_at):
-    """The first and the last time of what was lost within a second of each other, and how many those were."""
+def gaps(lost):
+    """What was lost within a second of each other: the first and the last time, how many, and how late they were sent at most."""
     found = []
-    for at in lost_at:
-        if found and at < found[-1][1] + 1:
-            found[-1][1:] = [at, found[-1][2] + 1]
+    for at, late in lost:
+        if found and at < found[-1]["last"] + 1:
+            gap = found[-1]
+            gap |= {"last": at, "count": gap["count"] + 1, "late": max(gap["late"], late)}
         else:
-            found.append([at, at, 1])
+            found.append({"first": at, "last": at, "count": 1, "late": late})
     return found
 
 

@@ -156,11 +156,16 @@ class Field:
         return took
 
     def tell_losses(self, gaps):
-        """When probes were lost, and after which disturbance."""
-        for first, last, count in gaps:
+        """When probes were lost, after which disturbance, and whether the machine stood still before."""
+        for gap in gaps:
+            first = gap["first"]
             began, what = max(((at, what) for at, what in self.done if at <= first), default=(first, "the start"))
             clock = time.strftime("%H:%M:%S", time.gmtime(first))
-            print(f"{count} probes lost from {clock} for {last - first:.2f} s, {first - began:.1f} s after {what}", file=sys.stderr)
+            print(
+                f"{gap['count']} probes lost from {clock} for {gap['last'] - first:.2f} s, sent up to {gap['late']:.2f} s late, "
+                f"{first - began:.1f} s after {what}",
+                file=sys.stderr,
+            )
 
 
 def trials(field, arguments):
