@@ -1,5 +1,6 @@
 //! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
+mod ahead;
 mod reach;
 
 use std::io;
@@ -19,6 +20,7 @@ use super::outbox::{Outbox, Request, RoleWish};
 use super::poller::Wanted;
 use crate::engine::{Engine, JoinError, RoleRefusal};
 use crate::openflow_tls::ClaimError;
+pub(super) use ahead::Excess;
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
 const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
@@ -34,9 +36,6 @@ const RETAINED_CAPACITY: usize = 4 << 10;
 
 /// Bytes from which on prefetching pays: several packets, since one gains nothing.
 const PREFETCH_THRESHOLD: usize = 1 << 10;
-
-/// Bytes from which on control messages are handled before packets of hosts: more than a turn may take.
-const CONTROL_FIRST_THRESHOLD: usize = 8 << 10;
 
 /// The reason for which a channel closes.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +95,8 @@ pub(super) struct Channel {
     control: ControlFirst,
     /// Whether the last read filled the buffer, so that the socket may hold more.
     pub(super) has_more: bool,
+    /// Whether it is among those to write to.
+    pub(super) is_listed: bool,
     pending: Vec<u8>,
     sent: usize,
     /// The events that the poller waits for.
@@ -133,6 +134,7 @@ impl Channel {
             is_behind,
             control: ControlFirst::default(),
             has_more,
+            is_listed: false,
             pending,
             sent,
             wanted,
@@ -199,7 +201,9 @@ impl Channel {
         stream: &[u8],
     ) -> Result<usize, ChannelError> {
         let mut rest = stream;
-        self.take_control(engine, arrived_at, stream)?;
+        if ahead::is_long(stream) {
+            self.take_control(engine, arrived_at, stream)?;
+        }
         self.is_behind = false;
         let mut clock_at = rest.len().saturating_sub(CLOCK_INTERVAL);
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
@@ -219,24 +223,6 @@ impl Channel {
         let used = stream.len() - rest.len();
         self.control.consume(used);
         Ok(used)
-    }
-
-    /// Handles the control messages among many messages before the others, within the turn's budget.
-    fn take_control(
-        &mut self,
-        engine: &mut Engine,
-        arrived_at: Time,
-        stream: &[u8],
-    ) -> Result<(), ChannelError> {
-        if self.joined.is_none() || stream.len() < CONTROL_FIRST_THRESHOLD {
-            return Ok(());
-        }
-        while engine.now().since(arrived_at) < TURN_BUDGET
-            && let Some(message) = self.control.next(stream)
-        {
-            self.take_message(engine, arrived_at, message)?;
-        }
-        Ok(())
     }
 
     fn take_message(

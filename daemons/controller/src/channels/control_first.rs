@@ -28,6 +28,25 @@ impl ControlFirst {
         offset < self.done && is_control(message)
     }
 
+    /// Drops the packets of hosts that begin beyond the first `kept` bytes, of the part whose control messages are handled.
+    /// Returns how many. Other messages stay, as nobody sends them again.
+    pub(super) fn shed(&mut self, stream: &mut Vec<u8>, kept: usize) -> u64 {
+        let (mut at, mut end, mut shed) = (0, 0, 0);
+        while let Some(Ok(message)) = stream.get(at..self.done).and_then(|rest| frames(rest).next()) {
+            let (length, is_control) = (message.bytes.len(), is_control(message.bytes));
+            if at < kept || !is_control && !is_packet(message.bytes) {
+                stream.copy_within(at..at + length, end);
+                end += length;
+            } else {
+                shed += u64::from(!is_control);
+            }
+            at += length;
+        }
+        stream.drain(end..at);
+        self.done = end;
+        shed
+    }
+
     /// The first `used` bytes of the stream are handled altogether and leave it.
     pub(super) const fn consume(&mut self, used: usize) {
         self.done = self.done.saturating_sub(used);
@@ -44,6 +63,10 @@ fn is_control(message: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_packet(message: &[u8]) -> bool {
+    message.get(1).copied().map(MessageType::from) == Some(MessageType::PacketIn)
 }
 
 #[cfg(test)]
@@ -111,6 +134,32 @@ mod tests {
         assert!(!control.has_handled(0, rest));
         assert_eq!(control.next(rest), Some(rest));
         assert!(control.has_handled(0, rest));
+    }
+
+    #[test]
+    fn packets_of_hosts_are_shed_beyond_what_is_kept_and_nothing_else_is() {
+        let (host, barrier) = (packet_in([0x08, 0x00]), encoded(&Message::BarrierReply));
+        let begun = &host[..host.len() / 2];
+        let mut stream = [&host[..], &host, &echo(b"1"), &host, &barrier, &host, begun].concat();
+        let mut control = ControlFirst::default();
+        while control.next(&stream).is_some() {}
+        // The second packet begins within what is kept.
+        assert_eq!(control.shed(&mut stream, host.len() + 1), 2);
+        let left = [&host[..], &host, &barrier, begun].concat();
+        assert_eq!(stream, left);
+        stream.extend_from_slice(&host[host.len() / 2..]);
+        stream.extend_from_slice(&echo(b"2"));
+        assert_eq!(control.next(&stream), Some(&echo(b"2")[..]), "the one before is handled and gone");
+        assert_eq!(control.shed(&mut stream, usize::MAX), 0);
+        assert_eq!(stream.len(), left.len() + host.len() - begun.len() + echo(b"2").len());
+    }
+
+    #[test]
+    fn what_was_not_searched_for_control_messages_is_not_shed() {
+        let mut stream = packet_in([0x08, 0x00]);
+        let before = stream.clone();
+        assert_eq!(ControlFirst::default().shed(&mut stream, 0), 0);
+        assert_eq!(stream, before);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 //! In each turn every readable channel is read once, and then each channel with output is written once. So no switch waits
 //! for a busy one, and a turn costs one system call for all channels, one for each that is read and one for each that is
 //! written. Messages beyond a switch's share of a turn wait for the next. A turn ends after a while even if channels are
-//! left, so that other tasks run however much one message costs; the next goes on with these.
+//! left, so that other tasks run however much one message costs; the next goes on with these, after the control messages of
+//! all channels that have arrived meanwhile.
 
 mod accept;
+mod ahead;
 mod channel;
 mod control_first;
 mod handshakes;
@@ -47,7 +49,7 @@ const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// A round counts as one that has read everything while no more than one channel of so many has more.
 const MAX_BEHIND: usize = 8;
 /// How long a turn may read, and then write, before other tasks run.
-const MAX_TURN: Duration = Duration::from_millis(25);
+const MAX_TURN: Duration = Duration::from_millis(15);
 /// The interval of the sessions' timeout calls.
 const TICK: Duration = Duration::from_secs(1);
 /// The longest message: its length field has 16 bits.
@@ -164,6 +166,9 @@ impl Channels {
         }
         if self.round.left.is_empty() {
             self.begin_round()?;
+        } else {
+            self.read_control()?;
+            self.flush_all();
         }
         let read = self.read_round();
         if self.round.left.is_empty() {
@@ -193,7 +198,7 @@ impl Channels {
         let (start, mut read) = (self.now(), 0);
         while let Some(slot) = self.round.left.pop_front() {
             self.read(slot);
-            self.unsent.push_back(slot);
+            self.list_unsent(slot);
             read += 1;
             if self.now().since(start) >= MAX_TURN {
                 break;
@@ -206,6 +211,15 @@ impl Channels {
         let unread = std::mem::take(&mut self.unread);
         if self.round.is_whole && unread <= (self.engine.borrow().switches().len() / MAX_BEHIND).max(1) {
             self.engine.borrow_mut().end_round(self.round.began);
+        }
+    }
+
+    /// Writes to a channel in this turn, or the next that gets so far.
+    fn list_unsent(&mut self, slot: Slot) {
+        if let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut)
+            && !std::mem::replace(&mut channel.is_listed, true)
+        {
+            self.unsent.push_back(slot);
         }
     }
 
@@ -284,6 +298,7 @@ impl Channels {
 
     fn flush(&mut self, slot: Slot) {
         let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        channel.is_listed = false;
         let wished = channel.change_role(|| self.engine.borrow().now());
         let result = wished.and_then(|()| channel.flush()).and_then(|()| {
             let (wants, wanted) = (channel.wants(), channel.wanted);

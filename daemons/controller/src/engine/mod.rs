@@ -44,6 +44,7 @@ pub(crate) struct Engine {
     last_xid: u32,
     rule_reads: RuleReads,
     refused: u64,
+    shed: u64,
     reloads: Reloads,
     /// The time at which the brain asked to be called next.
     wake_at: Option<Time>,
@@ -72,6 +73,7 @@ impl Engine {
             last_xid: FIRST_XID,
             rule_reads: RuleReads::default(),
             refused: 0,
+            shed: 0,
             reloads: Reloads::default(),
             wake_at: None,
             woken: Rc::default(),
@@ -156,6 +158,15 @@ impl Engine {
 
     pub(crate) fn note_refused(&mut self) {
         self.refused += 1;
+    }
+
+    /// Packets of hosts that were dropped unhandled because the controller was overloaded.
+    pub(crate) const fn shed(&self) -> u64 {
+        self.shed
+    }
+
+    pub(crate) const fn note_shed(&mut self, packets: u64) {
+        self.shed = self.shed.wrapping_add(packets);
     }
 
     /// How reloads of the configuration went.

@@ -68,7 +68,7 @@ const GAUGES: [Total; 8] = [
     ),
 ];
 
-const COUNTERS: [Total; 13] = [
+const COUNTERS: [Total; 14] = [
     ("packet_ins", "Packets sent up by switches", |it| it.counters.packet_ins),
     ("syns", "TCP SYNs of hosts among them", |it| it.counters.syns),
     ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", |it| it.counters.joins),
@@ -88,6 +88,7 @@ const COUNTERS: [Total; 13] = [
     ("alarms", "Attacks seen at ports", |it| it.counters.alarms),
     ("links_lost", "Directed links lost, for any reason", |it| it.counters.links_lost),
     ("graph_updates", "Comparisons of paths with the links", |it| it.counters.graph_updates),
+    ("packets_shed", "Packets of hosts that an overloaded controller dropped unhandled", |it| it.shed),
     ("openflow_connections_refused", "OpenFlow connections closed because a switch misbehaved", |it| {
         it.refused
     }),

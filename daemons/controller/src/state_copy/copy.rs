@@ -58,6 +58,8 @@ pub(crate) struct Totals {
     pub(crate) counters: Counters,
     /// OpenFlow connections that were refused or closed because the peer misbehaved.
     pub(crate) refused: u64,
+    /// Packets of hosts that were dropped unhandled because the controller was overloaded.
+    pub(crate) shed: u64,
     pub(crate) reloads: Reloads,
 }
 

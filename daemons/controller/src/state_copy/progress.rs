@@ -86,7 +86,7 @@ impl CopyInProgress {
             List::Totals => {
                 let (sizes, counters) = (brain.sizes(), brain.counters());
                 let (refused, reloads) = (engine.refused(), engine.reloads());
-                copy.totals = Totals { sizes, counters, refused, reloads };
+                copy.totals = Totals { sizes, counters, refused, shed: engine.shed(), reloads };
                 true
             }
             // Those were copied above.
