@@ -125,7 +125,7 @@ pub enum Event<'a> {
     /// Switches shape what leaves these ports to these rates, and what leaves no other.
     ShapedPorts {
         /// All of them.
-        rates: Vec<(SwitchPort, BitsPerSec)>,
+        ports: Vec<ShapedPort>,
     },
     /// A new policy applies.
     Policy {
@@ -280,6 +280,15 @@ pub struct PortStatus {
     pub up: bool,
     /// Its current speed; zero where the switch does not know.
     pub speed: BitsPerSec,
+}
+
+/// A port before which a switch has queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ShapedPort {
+    /// The port.
+    pub port: SwitchPort,
+    /// The rate to which the switch shapes what leaves it.
+    pub rate: BitsPerSec,
 }
 
 /// An event with its time: one line of a recording.

@@ -66,7 +66,8 @@ pub use command::{Command, Commands, Encoder, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};
 pub use event::{
-    Event, GroupReport, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule,
+    Event, GroupReport, InstalledMeters, InstalledRules, PortStatus, Recorded, ShapedPort, SwitchPorts,
+    UnknownRule,
 };
 pub use facts::{FACTS_VERSION, Fact, FactChange, FactKey, HostFact, LinkFact, LossyFact};
 pub use health::LossEvidence;

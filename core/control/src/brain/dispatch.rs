@@ -145,7 +145,7 @@ impl Dispatch<'_> {
             Event::MeasureCapacity { src } => {
                 self.brain.measurement.measure_capacity(&mut context!(self), *src);
             }
-            Event::ShapedPorts { rates } => self.brain.measurement.handle_shaped_ports(rates),
+            Event::ShapedPorts { ports } => self.brain.measurement.handle_shaped_ports(ports),
             Event::Request { ticket, request } => {
                 let on = &mut request_deps!(self);
                 self.brain.requests.handle_request(on, *ticket, request);

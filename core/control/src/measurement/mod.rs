@@ -44,6 +44,8 @@ const POLL_TIME_PER_LINK: Duration = Duration::from_micros(100);
 const FRAME_TIME_PER_SWITCH: Duration = Duration::from_millis(1);
 
 /// The measurements of all switches, ports and links in the topology.
+///
+/// `measure_capacity` is in `capacity`, and `handle_shaped_ports` in `speed`.
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
     switches: BTreeMap<DatapathId, SwitchMeter>,

@@ -6,6 +6,7 @@ use braid_topology::{Link, Topology};
 use braid_types::{BitsPerSec, SwitchPort};
 
 use super::Measurement;
+use crate::event::ShapedPort;
 
 /// The speed of a link whose switches report none.
 const UNKNOWN: BitsPerSec = BitsPerSec(10_000_000_000);
@@ -25,8 +26,9 @@ impl Shaping {
 
 impl Measurement {
     /// These ports are shaped, and no others. What was measured under another rate does not count any more.
-    pub(crate) fn handle_shaped_ports(&mut self, rates: &[(SwitchPort, BitsPerSec)]) {
-        let before = std::mem::replace(&mut self.shaping.0, rates.iter().copied().collect());
+    pub(crate) fn handle_shaped_ports(&mut self, ports: &[ShapedPort]) {
+        let rates = ports.iter().map(|shaped| (shaped.port, shaped.rate)).collect();
+        let before = std::mem::replace(&mut self.shaping.0, rates);
         for (link, meter) in &mut self.links {
             if before.get(&link.src) != self.shaping.0.get(&link.src) {
                 meter.capacity = None;

@@ -9,7 +9,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::{Brain, Command, Commands, Encoder, Event, Reply, Request, Settings, Threat, Ticket};
+use braid_control::{
+    Brain, Command, Commands, Encoder, Event, Reply, Request, Settings, ShapedPort, Threat, Ticket,
+};
 use braid_openflow::Xid;
 use braid_recording::Recorder;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Term, Time};
@@ -250,7 +252,8 @@ impl Engine {
 
     /// Switches shape what leaves these ports to these rates, and what leaves no other.
     pub(crate) fn set_shaped_ports(&mut self, rates: BTreeMap<SwitchPort, BitsPerSec>) {
-        self.handle(self.now(), &Event::ShapedPorts { rates: rates.into_iter().collect() });
+        let ports = rates.into_iter().map(|(port, rate)| ShapedPort { port, rate }).collect();
+        self.handle(self.now(), &Event::ShapedPorts { ports });
     }
 
     /// A switch refused a transaction; the brain gets the rule that the transaction wrote.

@@ -9,7 +9,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SplitMix64, SwitchPor
 use super::HOST_PORT;
 use crate::brain::Brain;
 use crate::command::{Command, Commands, Target};
-use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::event::{Event, PortStatus, ShapedPort, SwitchPorts};
 use crate::port_counters::PortCounters;
 use crate::settings::Settings;
 use crate::view::LinkView;
@@ -209,7 +209,8 @@ impl Latent {
 
     /// The switch before this link shapes what enters it to this rate, and no other is shaped.
     pub(super) fn shape(&mut self, a: u64, b: u64, rate: u64) {
-        self.tell(&Event::ShapedPorts { rates: vec![(super::port(a, b), BitsPerSec(rate))] });
+        let shaped = ShapedPort { port: super::port(a, b), rate: BitsPerSec(rate) };
+        self.tell(&Event::ShapedPorts { ports: vec![shaped] });
     }
 
     /// Requests a capacity measurement.
