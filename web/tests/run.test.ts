@@ -22,7 +22,8 @@ const event = { number: 1, time: second(2.5), level: "info", text: '=1, "x"', no
 
 function record(messages: Message[], most?: number): string {
   const recorder = new Recorder(most);
-  for (const it of messages) recorder.add(it.event, JSON.stringify(it.data));
+  let view = empty;
+  for (const it of messages) recorder.add(it.event, JSON.stringify(it.data), (view = apply(view, it)));
   return recorder.save();
 }
 

@@ -2,6 +2,7 @@
 import type { Transfer } from "./api";
 import { byAddress } from "./overlay";
 import { directionOf, type View } from "./view";
+import { wiring, type Wiring } from "./wiring";
 
 export interface Bounds {
   /** The most that any one path carries, in bits a second. */
@@ -10,106 +11,129 @@ export interface Bounds {
   all: number;
 }
 
-/** Capacities from switch to switch, parallel links together and each by itself. */
-type Network = Map<string, Map<string, { sum: number; widest: number }>>;
+/** Directed links that searches look at for one view, some tens of milliseconds: what is not found by then is looked for with the next view. */
+const MAX_STEPS = 500_000;
 
-interface Known {
-  /** The capacities that everything here is of. */
-  signature: string;
-  network: Network;
-  bounds: Map<string, Bounds | null>;
-}
+/** What is known of a state of the links, by both ends. */
+const found = new WeakMap<Wiring, Map<string, Bounds | null>>();
+const steps = new WeakMap<View, { left: number }>();
 
-let known: Known = { signature: "", network: new Map(), bounds: new Map() };
-const signed = new WeakMap<View["links"], Known>();
-
-/** Found once for each pair of ends, until a link comes, goes or changes. */
+/** Found once for each pair of ends, until a link comes, goes or changes; null also while it is not known yet. */
 export function bounds(view: View, transfer: Transfer): Bounds | null {
-  const hosts = byAddress(view);
+  const hosts = byAddress(view.hosts);
   const ends = (of: "src" | "dst") =>
     [...new Set(transfer.streams.map((it) => hosts.get(it[of])?.at.dpid).filter((it) => it !== undefined))].sort();
   const [from, to] = directionOf(transfer) === "sent" ? [ends("src"), ends("dst")] : [ends("dst"), ends("src")];
   if (from.length === 0 || to.length === 0) return null;
-  const { network, bounds } = of(view.links);
+  const network = wiring(view.links);
   const key = `${from.join(" ")} > ${to.join(" ")}`;
-  const found = bounds.get(key);
-  if (found !== undefined) return found;
-  const fresh = from.some((it) => to.includes(it)) ? null : { one: widest(network, from, to), all: greatest(network, from, to) };
-  bounds.set(key, fresh?.all ? fresh : null);
-  return fresh?.all ? fresh : null;
+  const known = found.get(network) ?? new Map<string, Bounds | null>();
+  found.set(network, known);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const budget = steps.get(view) ?? { left: MAX_STEPS };
+  steps.set(view, budget);
+  if (budget.left <= 0) return null;
+  const fresh = from.some((it) => to.includes(it)) ? null : search({ network, from, to, budget });
+  known.set(key, fresh);
+  return fresh;
 }
 
-function of(links: View["links"]): Known {
-  const before = signed.get(links);
-  if (before) return before;
-  const signature = [...links].map(([port, it]) => `${port} ${it.dst.dpid} ${it.capacity_bps}`).join("\n");
-  if (signature !== known.signature) known = { signature, network: capacities(links), bounds: new Map() };
-  signed.set(links, known);
-  return known;
+interface Problem {
+  network: Wiring;
+  from: readonly string[];
+  to: readonly string[];
+  budget: { left: number };
 }
 
-function capacities(links: View["links"]): Network {
-  const network: Network = new Map();
-  for (const { src, dst, capacity_bps } of links.values()) {
-    const out = network.get(src.dpid) ?? new Map<string, { sum: number; widest: number }>();
-    const { sum, widest } = out.get(dst.dpid) ?? { sum: 0, widest: 0 };
-    out.set(dst.dpid, { sum: sum + capacity_bps, widest: Math.max(widest, capacity_bps) });
-    network.set(src.dpid, out);
-  }
-  return network;
+function search(problem: Problem): Bounds | null {
+  const all = greatest(problem);
+  return all > 0 ? { one: widest(problem), all } : null;
 }
 
 /** Dijkstra 1959, by the narrowest link of a path. */
-function widest(network: Network, from: readonly string[], to: readonly string[]): number {
+function widest({ network: { out }, from, to, budget }: Problem): number {
   const width = new Map(from.map((it) => [it, Infinity]));
   const done = new Set<string>();
-  for (;;) {
-    let [next, most] = ["", 0];
-    for (const [node, it] of width) if (!done.has(node) && it > most) [next, most] = [node, it];
-    if (most === 0) return 0;
-    if (to.includes(next)) return most;
-    done.add(next);
-    for (const [node, link] of network.get(next) ?? []) width.set(node, Math.max(width.get(node) ?? 0, Math.min(most, link.widest)));
-  }
-}
-
-/** Edmonds and Karp 1972. */
-function greatest(network: Network, from: readonly string[], to: readonly string[]): number {
-  const left = new Map([...network].map(([node, out]) => [node, new Map([...out].map(([next, it]) => [next, it.sum]))]));
-  const room = (a: string, b: string) => left.get(a)?.get(b) ?? 0;
-  const add = (a: string, b: string, rate: number) => {
-    const out = left.get(a) ?? new Map<string, number>();
-    left.set(a, out.set(b, (out.get(b) ?? 0) + rate));
-  };
-  let sum = 0;
-  for (;;) {
-    const path = shortest(left, from, to);
-    if (path.length === 0) return sum;
-    const hops = path.slice(1).map((node, at) => [path[at] as string, node] as const);
-    const rate = Math.min(...hops.map(([a, b]) => room(a, b)));
-    for (const [a, b] of hops) {
-      add(a, b, -rate);
-      add(b, a, rate);
+  // Few links differ in capacity: nodes wait by the width with which they were reached, the widest first.
+  const waiting = new Map<number, string[]>([[Infinity, [...from]]]);
+  while (waiting.size > 0) {
+    const most = Math.max(...waiting.keys());
+    const node = waiting.get(most)?.pop();
+    if (node === undefined) waiting.delete(most);
+    if (node === undefined || done.has(node)) continue;
+    if (to.includes(node)) return most;
+    done.add(node);
+    for (const [next, link] of out.get(node) ?? []) {
+      budget.left -= 1;
+      const reached = Math.min(most, link.widest);
+      if (reached <= (width.get(next) ?? 0)) continue;
+      width.set(next, reached);
+      const alike = waiting.get(reached);
+      if (alike) alike.push(next);
+      else waiting.set(reached, [next]);
     }
-    sum += rate;
   }
+  return 0;
 }
 
-function shortest(left: ReadonlyMap<string, ReadonlyMap<string, number>>, from: readonly string[], to: readonly string[]): string[] {
+/** What was taken of links, and given back against their direction. */
+type Taken = Map<string, Map<string, number>>;
+
+/** Edmonds and Karp 1972; over when the links at either end are full. */
+function greatest(problem: Problem): number {
+  const { network, from, to } = problem;
+  const sumOf = (nodes: readonly string[], of: (node: string) => number) => nodes.reduce((sum, it) => sum + of(it), 0);
+  const leaves = (node: string) => [...(network.out.get(node)?.values() ?? [])].reduce((sum, it) => sum + it.sum, 0);
+  const most = Math.min(sumOf(from, leaves), sumOf(to, (it) => network.into.get(it) ?? 0));
+  const taken: Taken = new Map();
+  let sum = 0;
+  while (sum < most) {
+    const path = shortest(problem, taken);
+    if (path.length === 0) return sum;
+    sum += take(network, taken, path);
+  }
+  return sum;
+}
+
+const room = ({ out }: Wiring, taken: Taken, a: string, b: string): number => (out.get(a)?.get(b)?.sum ?? 0) - (taken.get(a)?.get(b) ?? 0);
+
+/** As much as the path carries. */
+function take(network: Wiring, taken: Taken, path: readonly string[]): number {
+  const hops = path.slice(1).map((node, at) => [path[at] as string, node] as const);
+  const rate = Math.min(...hops.map(([a, b]) => room(network, taken, a, b)));
+  const add = (a: string, b: string, more: number) => {
+    const of = taken.get(a) ?? new Map<string, number>();
+    taken.set(a, of.set(b, (of.get(b) ?? 0) + more));
+  };
+  for (const [a, b] of hops) {
+    add(a, b, rate);
+    add(b, a, -rate);
+  }
+  return rate;
+}
+
+function shortest({ network, from, to, budget }: Problem, taken: Taken): string[] {
   const before = new Map<string, string | null>(from.map((it) => [it, null]));
   const waiting = [...from];
+  const reach = (node: string, next: string) => {
+    budget.left -= 1;
+    if (before.has(next) || room(network, taken, node, next) <= 0) return;
+    before.set(next, node);
+    waiting.push(next);
+  };
   for (let at = 0; at < waiting.length; at += 1) {
     const node = waiting[at] as string;
-    if (to.includes(node)) {
-      const path = [node];
-      for (let prior = before.get(node); prior != null; prior = before.get(prior)) path.unshift(prior);
-      return path;
-    }
-    for (const [next, room] of left.get(node) ?? [])
-      if (room > 0 && !before.has(next)) {
-        before.set(next, node);
-        waiting.push(next);
-      }
+    if (to.includes(node)) return back(before, node);
+    for (const next of network.out.get(node)?.keys() ?? []) reach(node, next);
+    // Against links that lead one way only.
+    for (const next of taken.get(node)?.keys() ?? []) reach(node, next);
   }
   return [];
+}
+
+function back(before: ReadonlyMap<string, string | null>, end: string): string[] {
+  const path = [end];
+  for (let prior = before.get(end); prior != null; prior = before.get(prior)) path.unshift(prior);
+  return path;
 }

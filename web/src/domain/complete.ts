@@ -2,7 +2,7 @@
 
 const MAX_SUGGESTIONS = 8;
 /** Items that are looked at: of thousands, the first show what fields there are. */
-const MAX_ITEMS = 200;
+export const MAX_ITEMS = 200;
 const MAX_DEPTH = 4;
 
 /** The whole text with each of the endings of its last word that make sense for the items. */

@@ -15,7 +15,7 @@ export interface Source {
 }
 
 /**
- * Follows a controller. Each message makes a new view, which is handed over with the time it came; `hear` gets the message as it is.
+ * Follows a controller. Each message makes a new view, which is handed over with the time it came; `hear` gets the message as it is, too.
  *
  * The browser reconnects by itself and goes on where it was.
  */
@@ -23,14 +23,14 @@ export function connect(
   open: () => Source,
   show: (view: View, at: number) => void,
   now: () => number,
-  hear: (event: Message["event"], text: string) => void = () => undefined,
+  hear: (event: Message["event"], text: string, view: View) => void = () => undefined,
 ): Connection {
   let view = empty;
   const source = open();
   for (const event of ["snapshot", "delta", "event"] as const)
     source.addEventListener(event, (message) => {
-      hear(event, message.data);
       view = apply(view, { event, data: JSON.parse(message.data) } as Message);
+      hear(event, message.data, view);
       show(view, now());
     });
   return { close: () => source.close() };

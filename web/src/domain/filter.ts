@@ -39,22 +39,28 @@ function condition(word: string): Test | string {
   const parts = /^([A-Za-z0-9_.-]+)(!=|>=|<=|=|~|<|>)(.*)$/su.exec(rest);
   if (!parts) {
     const wanted = rest.toLowerCase();
-    return (item) => leaves(item).some(([, leaf]) => leaf.toLowerCase().includes(wanted)) !== negated;
+    return (item) => some(item, (_, leaf) => leaf.toLowerCase().includes(wanted)) !== negated;
   }
   const [, name = "", operator = "", value = ""] = parts;
   if (/[<>]/.test(operator) && number(value) === null) return `"${word}": "${value}" is no number, such as 10 or 2.5M`;
   const path = name.split(".");
   const named = (at: readonly string[]) => path.every((part, index) => at.at(index - path.length) === part);
-  const holds = (item: unknown) => leaves(item).some(([at, leaf]) => named(at) && compares(operator, leaf, value));
+  const holds = (item: unknown) => some(item, (at, leaf) => named(at) && compares(operator, leaf, value));
   return (item) => holds(item) !== (negated !== (operator === "!="));
 }
 
-/** Every value that is no list and no object, as text, with the names that lead to it. */
-function leaves(value: unknown, at: readonly string[] = []): [readonly string[], string][] {
-  if (Array.isArray(value)) return value.flatMap((item) => leaves(item, at));
-  if (typeof value === "object" && value !== null)
-    return Object.entries(value).flatMap(([name, item]) => leaves(item, [...at, name]));
-  return [[at, String(value)]];
+type Leaf = (at: readonly string[], text: string) => boolean;
+
+/** Whether one of the values that are no lists and no objects fits, as text, with the names that lead to it. */
+function some(value: unknown, fits: Leaf, at: string[] = []): boolean {
+  if (Array.isArray(value)) return value.some((item) => some(item, fits, at));
+  if (typeof value !== "object" || value === null) return fits(at, String(value));
+  return Object.keys(value).some((name) => {
+    at.push(name);
+    const found = some((value as Record<string, unknown>)[name], fits, at);
+    at.pop();
+    return found;
+  });
 }
 
 function compares(operator: string, leaf: string, value: string): boolean {

@@ -1,4 +1,5 @@
 /** Large networks, of which groups of switches are drawn as one. */
+import type { Link } from "./api";
 import type { MapLink } from "./overlay";
 
 interface Grouped {
@@ -33,23 +34,37 @@ export const groupName = (node: string): string => node.slice(MARK.length);
 /** What a switch is drawn as; one that is not there, as itself. */
 export const nodeOf = (fold: Fold, dpid: string): string => fold.get(dpid) ?? dpid;
 
+/** The switches of each group that is drawn as one. */
+export function members(fold: Fold): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [dpid, node] of fold) {
+    if (node === dpid) continue;
+    const others = found.get(node);
+    if (others) others.push(dpid);
+    else found.set(node, [dpid]);
+  }
+  return found;
+}
+
 /** The links between what is drawn: of two groups one, with the load of the busiest; failed if all are. */
 export function folded(links: readonly MapLink[], fold: Fold): MapLink[] {
-  const found = new Map<string, MapLink>();
+  const found = new Map<string, MapLink & { directed: Link[] }>();
   for (const link of links) {
-    const ends = link.ends.map((it) => nodeOf(fold, it)) as [string, string];
-    if (ends[0] === ends[1]) continue;
-    const whole = !ends.some(isGroup);
-    const key = whole ? link.key : ends.sort().join(" ");
+    const [a, b] = [nodeOf(fold, link.ends[0]), nodeOf(fold, link.ends[1])];
+    if (a === b) continue;
+    const ends: [string, string] = a < b ? [a, b] : [b, a];
+    const key = isGroup(a) || isGroup(b) ? ends.join(" ") : link.key;
     const before = found.get(key);
-    found.set(key, before ? both(before, link) : { ...link, key, ends });
+    if (before) add(before, link);
+    else found.set(key, { ...link, key, ends, directed: [...link.directed] });
   }
   return [...found.values()];
 }
 
-function both(one: MapLink, other: MapLink): MapLink {
-  const load = one.load === null ? other.load : other.load === null ? one.load : Math.max(one.load, other.load);
-  return { ...one, load, directed: [...one.directed, ...other.directed], failed: one.failed && other.failed };
+function add(one: MapLink & { directed: Link[] }, other: MapLink): void {
+  one.directed.push(...other.directed);
+  one.failed &&= other.failed;
+  if (other.load !== null && (one.load === null || other.load > one.load)) one.load = other.load;
 }
 
 /** A path between what is drawn. */

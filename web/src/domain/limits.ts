@@ -2,6 +2,7 @@
 import type { Link, Stream, Transfer } from "./api";
 import { load } from "./overlay";
 import { directionOf, pathsOf, portName, type Direction, type View } from "./view";
+import { wiring } from "./wiring";
 
 /** A link with a higher load has no room left. */
 const FULL = 0.9;
@@ -28,11 +29,8 @@ function portsOf(view: View, stream: Stream): string[][] {
 
 /** The port of the widest link between each two switches of a path. */
 function hops(view: View, path: readonly string[]): string[] {
-  return path.slice(1).flatMap((to, at) => {
-    const between = [...view.links].filter(([, it]) => it.src.dpid === path[at] && it.dst.dpid === to);
-    const widest = between.sort(([, a], [, b]) => b.capacity_bps - a.capacity_bps)[0];
-    return widest ? [widest[0]] : [];
-  });
+  const { out } = wiring(view.links);
+  return path.slice(1).flatMap((to, at) => out.get(path[at] as string)?.get(to)?.port ?? []);
 }
 
 /** The links that have no room left, the fullest first. */

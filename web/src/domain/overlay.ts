@@ -1,9 +1,18 @@
 import type { Host, Link, Stream, Transfer } from "./api";
+import { first } from "./first";
 import { directionOf, pathsOf, portName, type Direction, type View } from "./view";
+import { wiring } from "./wiring";
 
-/** The hosts by their IP addresses. */
-export function byAddress(view: View): ReadonlyMap<string, Host> {
-  return new Map([...view.hosts.values()].flatMap((host) => host.addresses.map((address) => [address, host] as const)));
+const addressed = new WeakMap<View["hosts"], ReadonlyMap<string, Host>>();
+
+/** The hosts by their IP addresses; found once for each state of the hosts. */
+export function byAddress(hosts: View["hosts"]): ReadonlyMap<string, Host> {
+  const known = addressed.get(hosts);
+  if (known) return known;
+  const found = new Map<string, Host>();
+  for (const host of hosts.values()) for (const address of host.addresses) found.set(address, host);
+  addressed.set(hosts, found);
+  return found;
 }
 
 /** The two directions of a link, once, with the busier of both loads. */
@@ -35,19 +44,31 @@ function findLinks(view: View): MapLink[] {
   const found = new Map<string, Link[]>();
   const add = (link: Link) => {
     const key = linkKey(link);
-    found.set(key, [...(found.get(key) ?? []), link]);
+    const either = found.get(key);
+    if (either) either.push(link);
+    else found.set(key, [link]);
   };
   for (const link of view.links.values()) add(link);
-  const up = new Set(found.keys());
+  const up = found.size;
   for (const link of view.failed.values()) add(link);
-  return [...found].map(([key, either]) => {
-    // A link has one name, whichever direction was found first.
-    const links = either.sort((a, b) => (portName(a.src) < portName(b.src) ? -1 : 1));
-    const [first] = links as [Link, ...Link[]];
-    const loads = links.map(load).filter((it) => it !== null);
-    const ends = [first.src.dpid, first.dst.dpid].sort() as [string, string];
-    return { key, ends, directed: links, load: loads.length > 0 ? Math.max(...loads) : null, failed: !up.has(key) };
-  });
+  return [...found].map(([key, either], nth) => mapLink(key, either, nth >= up));
+}
+
+function mapLink(key: string, either: Link[], failed: boolean): MapLink {
+  // A link has one name, whichever direction was found first.
+  if (either.length > 1) either.sort((a, b) => (portName(a.src) < portName(b.src) ? -1 : 1));
+  const [one] = either as [Link, ...Link[]];
+  const [a, b] = [one.src.dpid, one.dst.dpid];
+  return { key, ends: a < b ? [a, b] : [b, a], directed: either, load: busiest(either), failed };
+}
+
+function busiest(links: readonly Link[]): number | null {
+  let most: number | null = null;
+  for (const link of links) {
+    const own = load(link);
+    if (own !== null && (most === null || own > most)) most = own;
+  }
+  return most;
 }
 
 /** The share of a link's capacity in use. */
@@ -59,22 +80,7 @@ export function urgent(view: View, links: readonly Link[], most: number): readon
   const rank = (it: Link) => (!view.links.has(portName(it.src)) ? 0 : it.degraded ? 1 : 2);
   const busy = links.length > most;
   const order = (a: Link, b: Link) => rank(a) - rank(b) || (busy ? (b.load_bps ?? 0) - (a.load_bps ?? 0) : 0);
-  return [...links].sort(order).slice(0, most);
-}
-
-const widths = new WeakMap<View["links"], ReadonlyMap<string, number>>();
-
-/** The widest link between each two switches; found once for each state of the links. */
-function widest(links: View["links"]): ReadonlyMap<string, number> {
-  const known = widths.get(links);
-  if (known) return known;
-  const best = new Map<string, number>();
-  for (const link of links.values()) {
-    const key = `${link.src.dpid} ${link.dst.dpid}`;
-    best.set(key, Math.max(best.get(key) ?? 0, link.capacity_bps));
-  }
-  widths.set(links, best);
-  return best;
+  return first(links, most, order);
 }
 
 /** The hops of each path: by their ports where these are known, so that parallel links stay apart. */
@@ -88,9 +94,13 @@ function hopsOf(view: View, stream: Stream, direction: Direction): string[][] {
 
 /** What the paths of a transfer can carry together, in the direction in which it carries most: each link counted once, each path at its narrowest. */
 export function capacity(view: View, transfer: Transfer): number | null {
-  const best = widest(view.links);
+  const { out } = wiring(view.links);
+  const widest = (hop: string) => {
+    const [from = "", to = ""] = hop.split(" ");
+    return out.get(from)?.get(to)?.widest;
+  };
   const left = new Map<string, number>();
-  const room = (hop: string) => left.get(hop) ?? view.links.get(hop)?.capacity_bps ?? best.get(hop) ?? 0;
+  const room = (hop: string) => left.get(hop) ?? view.links.get(hop)?.capacity_bps ?? widest(hop) ?? 0;
   const direction = directionOf(transfer);
   let sum = 0;
   for (const hops of transfer.streams.flatMap((it) => hopsOf(view, it, direction))) {

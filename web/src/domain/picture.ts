@@ -102,7 +102,7 @@ interface Scene {
 
 /** The paths of all streams of a transfer, or such as are looked at, side by side where they share a link. */
 export function streamLines(streams: readonly Drawn[], scene: Scene): StreamLine[] {
-  const addresses = byAddress(scene.view);
+  const addresses = byAddress(scene.view.hosts);
   const shifts = new Map(scene.lines.map((it) => [it.link.key, it.shift]));
   const first = new Map<string, string>();
   for (const { link } of scene.lines) if (!first.has(link.ends.join(" "))) first.set(link.ends.join(" "), link.key);
@@ -142,5 +142,5 @@ function keyOf(scene: Scene, port: Ports[number] | undefined, from: Stop, to: St
 }
 
 /** What a switch and its hosts are drawn as. */
-export const hostsByNode = (view: View, folds: Fold): Map<string, Host[]> =>
-  Map.groupBy(view.hosts.values(), (host) => nodeOf(folds, host.at.dpid));
+export const hostsByNode = (hosts: View["hosts"], folds: Fold): Map<string, Host[]> =>
+  Map.groupBy(hosts.values(), (host) => nodeOf(folds, host.at.dpid));

@@ -21,28 +21,40 @@ const MAX_KEPT = 32 << 20;
 /** Characters of a file that is opened. */
 const MAX_FILE = 128 << 20;
 
+/** Where a run may begin: after so many of the messages that are kept, and characters of them. */
+interface Milestone {
+  view: View;
+  messages: number;
+  size: number;
+}
+
 /** Keeps what is heard. */
 export class Recorder {
   #base: View = empty;
   #kept: { name: Message["event"]; text: string }[] = [];
   #size = 0;
+  #next: Milestone | null = null;
   /** When the controller started, in milliseconds since 1970. */
   startedAt: number | null = null;
 
   constructor(private readonly most: number = MAX_KEPT) {}
 
-  add(name: Message["event"], text: string): void {
+  /** A message, and the network as it is after that. */
+  add(name: Message["event"], text: string, view: View): void {
     // What was before does not lead here: a controller that was started anew begins with another snapshot.
-    if (name === "snapshot") [this.#base, this.#kept, this.#size] = [empty, [], 0];
+    if (name === "snapshot") [this.#base, this.#kept, this.#size, this.#next] = [empty, [], 0, null];
     this.#kept.push({ name, text });
     this.#size += text.length;
-    let over = 0;
-    for (; this.#size > this.most && over < this.#kept.length - 1; over += 1) {
-      const { name: event, text: data } = this.#kept[over] as { name: Message["event"]; text: string };
-      this.#base = apply(this.#base, { event, data: JSON.parse(data) } as Message);
-      this.#size -= data.length;
-    }
-    if (over > 0) this.#kept.splice(0, over);
+    if (this.#size > this.most && this.#next) this.#begin(this.#next);
+    // Half of what is kept goes at once, so that nothing is read again.
+    if (this.#size > this.most / 2) this.#next ??= { view, messages: this.#kept.length, size: this.#size };
+  }
+
+  #begin({ view, messages, size }: Milestone): void {
+    this.#base = view;
+    this.#kept.splice(0, messages);
+    this.#size -= size;
+    this.#next = null;
   }
 
   /** The run as a file. */

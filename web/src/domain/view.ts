@@ -96,7 +96,7 @@ export function withDelta(view: View, delta: Delta): View {
     now: delta.now,
     switches,
     links,
-    failed: failed(view, switches, links),
+    failed: failed(view, { links, switches, removed: delta.links?.removed ?? [] }),
     hosts: changed(view.hosts, delta.hosts, (it) => it.mac),
     edges: changed(view.edges, delta.edges, (it) => it.dpid),
     transfers: changed(view.transfers, delta.transfers, (it) => String(it.id)),
@@ -162,10 +162,10 @@ function changed<T>(
   return next;
 }
 
-function failed(view: View, switches: View["switches"], links: View["links"]): View["failed"] {
-  if (links === view.links && switches === view.switches) return view.failed;
-  const candidates = [...view.failed, ...view.links].filter(([key]) => !links.has(key));
-  return between(switches, new Map(candidates));
+function failed(view: View, { links, switches, removed }: Pick<View, "links" | "switches"> & { removed: readonly string[] }): View["failed"] {
+  if (removed.length === 0 && view.failed.size === 0) return view.failed;
+  const lost = removed.flatMap((key) => (view.links.has(key) ? [[key, view.links.get(key) as Link] as const] : []));
+  return between(switches, new Map([...view.failed, ...lost].filter(([key]) => !links.has(key))));
 }
 
 /** The links that join two of these switches. */

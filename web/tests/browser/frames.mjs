@@ -18,6 +18,27 @@ export const frames = (page, seconds) =>
     seconds,
   );
 
+/** How long the page takes to answer the key that pauses it or lets it go on, in milliseconds, the shortest first; at other moments each time. */
+export async function keys(page, times) {
+  const took = [];
+  for (let nth = 0; nth < times; nth += 1) {
+    await page.waitForTimeout(nth * 97);
+    const paused = nth % 2 === 0;
+    took.push(await page.evaluate(
+      (paused) =>
+        new Promise((done) => {
+          const began = performance.now();
+          // A frame after the page has changed, it is seen.
+          const look = () => (/paused/.test(document.querySelector(".state").textContent) === paused ? requestAnimationFrame(() => done(performance.now() - began)) : requestAnimationFrame(look));
+          window.dispatchEvent(new KeyboardEvent("keydown", { key: "p" }));
+          look();
+        }),
+      paused,
+    ));
+  }
+  return took.sort((a, b) => a - b);
+}
+
 /** Waits until a large network is shown. */
 export const drawn = (page) => page.waitForFunction(() => document.querySelectorAll("#map .link").length === 256 && document.querySelectorAll("#transfers tbody").length > 50);
 

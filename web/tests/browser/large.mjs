@@ -55,31 +55,44 @@ function state(now) {
   };
 }
 
-function stream(response) {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  const send = (event, data) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  const now = () => Math.round(performance.now() * 1e6);
-  send("snapshot", state(now()));
-  const timer = setInterval(() => {
-    const { links, transfers, hosts, ...rest } = state(now());
+/** All of it changes each second. */
+const eighty = {
+  switches: net.switches,
+  snapshot: (now) => JSON.stringify(state(now)),
+  delta(now) {
+    const { links, transfers, hosts, ...rest } = state(now);
     const set = (items) => ({ set: items, removed: [] });
-    send("delta", { schema: rest.schema, now: rest.now, links: set(links), transfers: set(transfers), hosts: set(hosts) });
-  }, 1000);
+    return JSON.stringify({ schema: rest.schema, now: rest.now, links: set(links), transfers: set(transfers), hosts: set(hosts) });
+  },
+  get history() {
+    return state(0).transfers[0];
+  },
+};
+
+const clock = () => Math.round(performance.now() * 1e6);
+
+function stream(response, network) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (event, data) => response.write(`event: ${event}\ndata: ${data}\n\n`);
+  send("snapshot", network.snapshot(clock()));
+  let second = 0;
+  const timer = setInterval(() => send("delta", network.delta(clock(), (second += 1))), 1000);
   response.on("close", () => clearInterval(timer));
 }
 
-function history(response) {
-  const now = Math.round(performance.now() * 1e6);
+function history(response, { history: { id, streams: all } }) {
+  const now = clock();
   const times = Array.from({ length: 300 }, (_, at) => now - (299 - at) * 1e9);
-  const streams = state(now).transfers[0].streams.map((it, nth) => ({ ...it, sent_bps: times.map((time) => 2e8 * wobble(time / 1e9 + nth)), received_bps: times.map(() => 0) }));
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ schema: "braid/v1", now, id: 1, step_s: 1, times, streams }));
+  const streams = all.map((it, nth) => ({ ...it, sent_bps: times.map((time) => 2e8 * wobble(time / 1e9 + nth)), received_bps: times.map(() => 0) }));
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ schema: "braid/v1", now, id, step_s: 1, times, streams }));
 }
 
 /** What a browser loads, in bytes. */
 export const compressed = () => Object.values(files).reduce((sum, [name]) => sum + gzipSync(read(name)).length, 0);
 
-export async function large() {
-  const server = createServer(answer);
+/** Serves the page and a network; with the one of `pods.mjs` instead of 80 switches, what that says. */
+export async function large(network = eighty) {
+  const server = createServer((request, response) => answer(request, response, network));
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   return {
     address: `http://127.0.0.1:${server.address().port}/`,
@@ -90,10 +103,10 @@ export async function large() {
   };
 }
 
-function answer(request, response) {
+function answer(request, response, network) {
   const path = new URL(request.url, "http://localhost").pathname;
-  if (path === "/api/v1/stream") return stream(response);
-  if (path === "/api/v1/transfers/history") return history(response);
+  if (path === "/api/v1/stream") return stream(response, network);
+  if (path === "/api/v1/transfers/history") return history(response, network);
   if (path === "/api/v1/testbed/links") return response.end('{"schema":"braid/v1","links":[]}');
   // A page without anything, which says how fast the browser is here.
   if (path === "/empty") return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Empty</title>");
