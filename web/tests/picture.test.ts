@@ -16,7 +16,7 @@ function fatTree(): { nodes: string[]; edges: [string, string][] } {
 
 test("a FatTree has a row for each tier, and its pods stand together", () => {
   const { nodes, edges } = fatTree();
-  const places = layered(nodes, edges);
+  const places = layered(nodes, edges)?.places;
   assert.ok(places);
   const y = (name: string) => places.get(name)?.y;
   assert.deepEqual(["c1", "c4", "a1.1", "a4.2", "e2.1", "e4.2"].map(y), [0, 0, 0.5, 0.5, 1, 1]);
@@ -24,7 +24,7 @@ test("a FatTree has a row for each tier, and its pods stand together", () => {
   assert.deepEqual(order, ["e1.1", "e1.2", "e2.1", "e2.2", "e3.1", "e3.2", "e4.1", "e4.2"]);
   const gap = (a: string, b: string) => places.get(b)!.x - places.get(a)!.x;
   assert.ok(gap("e1.2", "e2.1") > gap("e1.1", "e1.2") * 1.5);
-  assert.deepEqual(layered(["core", "1", "2", "3"], [["core", "1"], ["core", "2"], ["core", "3"]])?.get("core"), { x: 0.5, y: 0 });
+  assert.deepEqual(layered(["core", "1", "2", "3"], [["core", "1"], ["core", "2"], ["core", "3"]])?.places.get("core"), { x: 0.5, y: 0 });
 });
 
 test("rings, meshes, lines and diamonds have no tiers", () => {

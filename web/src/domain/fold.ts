@@ -1,5 +1,6 @@
 /** Large networks, of which groups of switches are drawn as one. */
 import type { Link } from "./api";
+import { dpid as short } from "./format";
 import type { MapLink } from "./overlay";
 
 interface Grouped {
@@ -9,6 +10,9 @@ interface Grouped {
 
 /** Networks with no more switches are drawn as they are. */
 export const MAX_SWITCHES = 40;
+/** Of larger networks, switches without a group are folded, too: so many of them, in the order of their datapath ids. */
+const MAX_UNGROUPED = 400;
+const BLOCK = 64;
 /** What stands in front of the name of a group, so that none is taken for a switch. */
 const MARK = "group ";
 
@@ -20,12 +24,22 @@ export function fold(switches: ReadonlyMap<string, Grouped>, open: ReadonlySet<s
   const sizes = new Map<string, number>();
   for (const { group } of switches.values()) if (group) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const folds = switches.size > MAX_SWITCHES;
+  const grouped = ({ group }: Grouped) => (group && (sizes.get(group) ?? 0) > 1 ? group : undefined);
+  const blocks = blocked([...switches.values()].filter((it) => !grouped(it)));
   return new Map(
-    [...switches.values()].map(({ dpid, group }) => {
-      const folded = folds && group && (sizes.get(group) ?? 0) > 1 && !open.has(group);
-      return [dpid, folded ? MARK + group : dpid] as const;
+    [...switches.values()].map((it) => {
+      const group = folds ? (grouped(it) ?? blocks.get(it.dpid)) : undefined;
+      return [it.dpid, group && !open.has(group) ? MARK + group : it.dpid] as const;
     }),
   );
+}
+
+/** Names of groups of switches that have none, if they are too many to be drawn. */
+function blocked(switches: readonly Grouped[]): ReadonlyMap<string, string> {
+  if (switches.length <= MAX_UNGROUPED) return new Map();
+  const ids = switches.map((it) => it.dpid).sort();
+  const name = (at: number) => `${short(ids[at] as string)} – ${short(ids[Math.min(at + BLOCK, ids.length) - 1] as string)}`;
+  return new Map(ids.map((id, at) => [id, name(at - (at % BLOCK))]));
 }
 
 export const isGroup = (node: string): boolean => node.startsWith(MARK);

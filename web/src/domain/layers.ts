@@ -1,32 +1,54 @@
-/** Networks in tiers, such as FatTrees, leaf and spine, and trees: each tier is a row, its leaves at the bottom. */
+/** Networks in tiers, such as FatTrees, leaf and spine, and trees: each tier is a row, or several if it is long, its leaves at the bottom. */
 import type { Point } from "./layout";
 
 type Edges = readonly (readonly [string, string])[];
 
 /** With fewer leaves there is nothing that rows would show. */
 const LEAST_LEAVES = 3;
+/** From tier to tier, in rows. */
+const TIER_GAP = 2.5;
 const numeric = new Intl.Collator("en", { numeric: true }).compare;
 const DATAPATH_ID = /^[0-9a-f]{16}$/;
 /** Datapath ids as the numbers that they are, names as people count. */
 const byName = (a: string, b: string): number => (DATAPATH_ID.test(a) && DATAPATH_ID.test(b) ? (a < b ? -1 : a > b ? 1 : 0) : numeric(a, b));
 
-/** Places in a square of side 1; null if the network has no tiers. O(nodes · log nodes + edges). */
-export function layered(nodes: readonly string[], edges: Edges): Map<string, Point> | null {
+export interface Layers {
+  /** In a square of side 1. */
+  places: ReadonlyMap<string, Point>;
+  rows: number;
+  /** Whether there are tiers of several rows. */
+  wrapped: boolean;
+}
+
+/** Rows of at most so many nodes; null if the network has no tiers. O(nodes · log nodes + edges). */
+export function layered(nodes: readonly string[], edges: Edges, most = Infinity): Layers | null {
   const beside = neighbours(nodes, edges);
   const tier = tiers(beside);
   if (!tier) return null;
   const top = Math.max(...tier.values());
-  const rows = Array.from({ length: top + 1 }, (_, at) => [...nodes].filter((it) => tier.get(it) === at).sort(byName));
+  const all = Array.from({ length: top + 1 }, (_, at) => [...nodes].filter((it) => tier.get(it) === at).sort(byName));
   const pods = podsOf(beside, tier, top);
   const places = new Map<string, Point>();
-  rows.forEach((row, at) => {
+  const rows = all.flatMap((row, at) => {
     const order = at === top ? row : row.sort((a, b) => byName(pods.get(a) ?? "", pods.get(b) ?? "") || byName(a, b));
-    spread(order, at === top ? null : pods).forEach((x, name) => places.set(name, { x, y: 1 - at / top }));
+    const parts = wrapped(order, most);
+    return parts.map((part, nth) => ({ places: parts.length > 1 ? grid(part, most) : spread(part, at === top ? null : pods), gap: nth > 0 || at === 0 ? 1 : TIER_GAP }));
   });
+  let height = -1;
+  const heights = rows.map(({ gap }) => (height += gap));
+  rows.forEach((row, at) => row.places.forEach((x, name) => places.set(name, { x, y: 1 - (heights[at] as number) / height })));
   // The top stands above what it joins.
-  if ((rows[top]?.length ?? 0) === 1) places.set(rows[top]?.[0] as string, { x: 0.5, y: 0 });
-  return places;
+  if ((all[top]?.length ?? 0) === 1) places.set(all[top]?.[0] as string, { x: 0.5, y: 0 });
+  return { places, rows: rows.length, wrapped: rows.length > all.length };
 }
+
+/** A tier in parts, the last one first: rows are read from above, and stacked from below. */
+function wrapped(row: readonly string[], most: number): string[][] {
+  const count = Math.ceil(row.length / most) || 1;
+  return Array.from({ length: count }, (_, at) => (count > 1 ? row.slice(at * most, (at + 1) * most) : [...row])).reverse();
+}
+
+const grid = (row: readonly string[], columns: number): Map<string, number> => new Map(row.map((name, at) => [name, (at + 0.5) / columns]));
 
 function neighbours(nodes: readonly string[], edges: Edges): Map<string, Set<string>> {
   const beside = new Map(nodes.map((it) => [it, new Set<string>()]));
