@@ -8,6 +8,8 @@ use crate::{Client, Error};
 
 /// Items of a page, as many as controllers give.
 const LIMIT: u32 = 10_000;
+/// A controller takes no filter of more bytes.
+const MAX_FILTER: usize = 1_024;
 
 /// All items of a list.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,20 +27,21 @@ impl Client {
     ///
     /// There is no answer, or it is none of a controller.
     pub fn list<T: Item>(&self) -> Result<List<T>, Error> {
-        self.read_list(&self.list_text(T::Page::NAME)?)
+        self.read_list(&self.list_text(T::Page::NAME, "")?)
     }
 
-    /// All pages of the list `name` as one document.
+    /// All pages of the list `name` as one document; with a `filter`, of the items that the controller finds by it. Earlier
+    /// versions do not look for any.
     ///
     /// # Errors
     ///
     /// There is no answer, or it is none of a controller.
-    pub fn list_text(&self, name: &str) -> Result<String, Error> {
-        let first = self.page(name, None)?;
+    pub fn list_text(&self, name: &str, filter: &str) -> Result<String, Error> {
+        let first = self.page(name, None, filter)?;
         let mut whole = self.parse(&first)?;
         let Some(mut cursor) = next(&whole) else { return Ok(first) };
         loop {
-            let page: Value = self.parse(&self.page(name, Some(cursor.clone()))?)?;
+            let page: Value = self.parse(&self.page(name, Some(cursor.clone()), filter)?)?;
             let following = next(&page);
             append(&mut whole, page, name);
             match following {
@@ -61,8 +64,9 @@ impl Client {
         Ok(List { now, items })
     }
 
-    fn page(&self, name: &str, cursor: Option<String>) -> Result<String, Error> {
-        self.get_text(name, &PageParameters { limit: Some(LIMIT), cursor })
+    fn page(&self, name: &str, cursor: Option<String>, filter: &str) -> Result<String, Error> {
+        let filter = (!filter.is_empty() && filter.len() <= MAX_FILTER).then(|| filter.to_owned());
+        self.get_text(name, &PageParameters { limit: Some(LIMIT), cursor, filter })
     }
 }
 

@@ -33,6 +33,21 @@ pub struct Snapshot {
     pub transfers: Vec<Transfer>,
     /// The last events, oldest first.
     pub events: Vec<Event>,
+    /// How much there is, also where lists have only the first items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub totals: Option<NetworkTotals>,
+}
+
+/// How much there is in the whole network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct NetworkTotals {
+    /// Directed links.
+    pub links: u64,
+    /// Interfaces of hosts.
+    pub hosts: u64,
+    /// Transfers in progress.
+    pub transfers: u64,
 }
 
 /// The data of messages named `delta`; a list without changes is left out.
@@ -64,6 +79,10 @@ pub struct Delta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub transfers: Option<Changes<Transfer>>,
+    /// How much there is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub totals: Option<NetworkTotals>,
 }
 
 /// The changes of a list.

@@ -33,6 +33,11 @@ pub struct PageParameters {
     /// `next_cursor` of the previous page; without: the first page
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+    /// Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+    /// one without `next_cursor` is the last
+    #[param(max_length = 1_024)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
 }
 
 /// The metrics that are asked for.

@@ -100,8 +100,11 @@ fn lists_read_back_as_they_were_written() {
     round_trip::<Delta>(&changes("transfers", &transfer));
     round_trip::<Snapshot>(&json!({
         "schema": "braid/v1", "now": 7, "switches": [switch], "links": [link, degraded], "lost_links": [lost], "hosts": [host], "edges": [edge],
-        "transfers": [transfer], "events": [],
+        "transfers": [transfer], "events": [], "totals": { "links": 9, "hosts": 8, "transfers": 7 },
     }));
+    round_trip::<Delta>(
+        &json!({ "schema": "braid/v1", "now": 7, "totals": { "links": 9, "hosts": 8, "transfers": 7 } }),
+    );
 }
 
 #[test]

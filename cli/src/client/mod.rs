@@ -1,7 +1,6 @@
 //! Arguments and output of commands that query a running controller.
 
 mod connect;
-mod filter;
 mod follow;
 pub(crate) mod format;
 pub(crate) mod route;
@@ -9,6 +8,7 @@ mod watch;
 
 use braid_api::{Item, Page};
 use braid_client::{Client, Error, List, Url};
+use braid_filter::Filter;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,7 +16,6 @@ use serde_json::Value;
 use crate::output;
 
 pub(crate) use connect::{answer, connect, options, roots};
-use filter::Filter;
 pub(crate) use follow::follow;
 
 /// The options of every command that queries a controller.
@@ -109,18 +108,20 @@ impl ListArgs {
     /// The matching items of the list, as text and parsed.
     fn ask<T: Item>(&self, client: &Client) -> anyhow::Result<(String, List<T>)> {
         let name = T::Page::NAME;
-        let body = self.filtered(client, name, answer(client.list_text(name))?)?;
+        let body = self.filtered(client, name, answer(client.list_text(name, self.filter.text()))?)?;
         let list = answer(client.read_list(&body))?;
         Ok((body, list))
     }
 
     /// A document with the matching items of its list `name`.
     fn filtered(&self, client: &Client, name: &str, body: String) -> anyhow::Result<String> {
-        if self.filter == Filter::default() {
+        if self.filter.is_empty() {
             return Ok(body);
         }
         let mut value: Value = answer(client.parse(&body))?;
-        self.filter.apply(value.get_mut(name));
+        if let Some(Value::Array(items)) = value.get_mut(name) {
+            items.retain(|item| self.filter.fits(item));
+        }
         Ok(value.to_string())
     }
 }

@@ -132,6 +132,23 @@ fn every_list_is_read_page_by_page() {
     }
 }
 
+#[test]
+fn filters_choose_items_of_every_page() {
+    let network = network();
+    let controller = &network.controller;
+    (1..=9).for_each(|port| _ = connect(&network, port));
+    wait_for(|| listed(&network) == 9, || format!("{} transfers", listed(&network)));
+    let found = |question: &str, limit| controller.pages(&format!("transfers?{question}"), limit);
+    let all = controller.list("transfers");
+    let wanted = all[6]["id"].as_u64().expect("a number");
+    assert_eq!(ids(&found(&format!("filter=id%3D{wanted}"), 9).concat()), [wanted]);
+    let later = found(&format!("filter=-id%3C{wanted}%20kind=mptcp"), 1);
+    assert_eq!((ids(&later.concat()), later.len()), (ids(&all[6..]), 3));
+    assert_eq!(found("filter=nothing", 9), [Vec::<Value>::new()]);
+    let long = format!("/api/v1/transfers?filter={}", "x".repeat(1_025));
+    assert_eq!(controller.get(&long).0, 400);
+}
+
 /// What tells items of a list apart: the rest is measured and may change between two reads.
 fn identities(items: &[Value]) -> Vec<[Value; 5]> {
     let identity = |item: &Value| ["dpid", "src", "dst", "mac", "id"].map(|field| item[field].clone());
@@ -149,6 +166,8 @@ fn a_page_that_there_is_none_of_is_refused() {
         ("links?cursor=1", "cursor"),
         ("hosts?cursor=", "cursor"),
         ("alarms?cursor=1:1", "cursor"),
+        ("hosts?filter=last_seen%3Ex", "filter"),
+        ("hosts?filter=%22open", "filter"),
     ];
     for (question, parameter) in cases {
         let (status, body) = network.controller.get(&format!("/api/v1/{question}"));

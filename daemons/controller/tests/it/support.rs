@@ -118,15 +118,16 @@ impl Running {
         self.pages(name, 1_000).concat()
     }
 
-    /// The items of a list, page by page.
+    /// The items of a list, page by page; of those that `LIST?QUESTION` asks for.
     pub(crate) fn pages(&self, name: &str, limit: usize) -> Vec<Vec<serde_json::Value>> {
         let (mut pages, mut cursor) = (Vec::new(), String::new());
         loop {
-            let (status, body) = self.get(&format!("/api/v1/{name}?limit={limit}{cursor}"));
+            let (list, question) = name.split_once('?').unwrap_or((name, ""));
+            let (status, body) = self.get(&format!("/api/v1/{list}?limit={limit}{cursor}&{question}"));
             assert_eq!(status, 200, "{body}");
             let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
             assert_eq!(body["schema"], "braid/v1");
-            pages.push(body[name].as_array().expect("a list").clone());
+            pages.push(body[list].as_array().expect("a list").clone());
             let Some(next) = body["next_cursor"].as_str() else { return pages };
             cursor = format!("&cursor={next}");
         }

@@ -38,7 +38,7 @@ const SAMPLE: Duration = Duration::from_secs(1);
 /// What history and lost links need of it,
 const KEPT: Lists = Lists::of(&[List::FirstLinks, List::Edges, List::Transfers]);
 /// and what watchers see.
-const WATCHED: Lists = KEPT.and(Lists::of(&[List::Switches, List::Hosts]));
+const WATCHED: Lists = KEPT.and(Lists::of(&[List::Switches, List::Hosts, List::Totals]));
 /// Beats after which silent connections are shown to be alive.
 const ALIVE: u64 = 200;
 /// Notices of a beat; more wait for the next.

@@ -1,5 +1,7 @@
 //! The state that watchers see: snapshots of it, and updates with only its changes.
 
+use braid_api::NetworkTotals;
+use braid_control::Sizes;
 use braid_control::view::{EdgeView, LinkView, TransferView};
 use braid_types::Time;
 use serde::Serialize;
@@ -41,6 +43,8 @@ impl<'a> Sample<'a> {
 pub(super) struct State {
     now: Time,
     told: [Told; 5],
+    /// How much there is of what is told in part.
+    totals: Option<NetworkTotals>,
     /// The links when they were noted last, and when that was.
     noted_at: Time,
     links: Vec<LinkView>,
@@ -50,7 +54,8 @@ pub(super) struct State {
 impl Default for State {
     fn default() -> Self {
         let told = ["switches", "links", "hosts", "edges", "transfers"].map(Told::new);
-        Self { now: Time::ZERO, told, noted_at: Time::ZERO, links: Vec::new(), lost: LostLinks::default() }
+        let (now, noted_at, lost) = (Time::ZERO, Time::ZERO, LostLinks::default());
+        Self { now, told, totals: None, noted_at, links: Vec::new(), lost }
     }
 }
 
@@ -79,7 +84,9 @@ impl State {
             edges.update(&tables.edges, MAX_EDGES, &tables.naming),
             transfers.update(&tables.transfers, MAX_TRANSFERS, &tables.naming),
         ];
-        self.object(changes.into_iter().flatten())
+        let totals = self.totals.replace(totals(tables));
+        let totals = (totals != self.totals).then(|| self.totals_text()).flatten();
+        self.object(changes.into_iter().chain([totals]).flatten())
     }
 
     /// All of it as JSON, with the last events.
@@ -88,7 +95,12 @@ impl State {
         let [switches, ..] = &self.told;
         let lost = serde_json::to_string(&self.lost.between(|dpid| switches.has(&dpid))).unwrap_or_default();
         let more = [format!(r#""lost_links":{lost}"#), format!(r#""events":{events}"#)];
-        self.object(self.told.iter().map(Told::list).chain(more))
+        self.object(self.told.iter().map(Told::list).chain(more).chain(self.totals_text()))
+    }
+
+    fn totals_text(&self) -> Option<String> {
+        let totals = serde_json::to_string(&self.totals?).ok()?;
+        Some(format!(r#""totals":{totals}"#))
     }
 
     /// What happened until then is noted.
@@ -101,6 +113,11 @@ impl State {
         let members: String = members.map(|member| format!(",{member}")).collect();
         format!(r#"{{"schema":"braid/v1","now":{now}{members}}}"#)
     }
+}
+
+fn totals(tables: &Tables) -> NetworkTotals {
+    let Sizes { links, hosts, transfers, .. } = tables.totals.sizes;
+    NetworkTotals { links, hosts, transfers }
 }
 
 /// What happened until then is in all that watchers see.

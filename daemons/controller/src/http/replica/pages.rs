@@ -6,8 +6,10 @@ use axum::extract::Query as Parameters;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use braid_api::PageParameters;
+use braid_filter::{Filter, FilterError};
 
 use super::listed::{Cursor, name};
+use super::table::Choice;
 use super::{Listed, Replica, Tabled};
 use crate::http::problem::{Asked, Problem};
 use crate::state_copy::Lists;
@@ -15,6 +17,8 @@ use crate::state_copy::Lists;
 /// Items of a page, unless another number is asked for.
 const PAGE: usize = 1_000;
 const MAX_PAGE: usize = 10_000;
+/// Bytes of a filter.
+const MAX_FILTER: usize = 1_024;
 /// Those who read on are shown what is not older than this.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
@@ -23,18 +27,28 @@ pub(in crate::http) async fn page<T: Tabled>(
     replica: &Replica,
     part: Asked<PageParameters>,
 ) -> Result<Response, Problem> {
-    let Parameters(PageParameters { limit, cursor }) = part?;
+    let Parameters(PageParameters { limit, cursor, filter }) = part?;
     let limit = limit.map_or(PAGE, |limit| limit as usize);
     if !(1..=MAX_PAGE).contains(&limit) {
         return Err(Problem::invalid("limit", format!("a page has 1 to {MAX_PAGE} items, not {limit}")));
     }
+    let filter = read_filter(filter.as_deref().unwrap_or_default())?;
     let after = cursor.map(|cursor| read_cursor::<T>(&cursor)).transpose()?;
     match after {
         Some(_) => replica.refresh_if_older::<T>(MAX_AGE).await?,
         None => replica.refresh(Lists::of(&[T::LIST])).await?,
     }
-    let body = replica.read(|tables| T::table(tables).page(after, limit, &tables.naming));
+    let body = replica.read(|tables| {
+        T::table(tables).page(after, limit, Choice { filter: &filter, naming: &tables.naming })
+    });
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+fn read_filter(text: &str) -> Result<Filter, Problem> {
+    if text.len() > MAX_FILTER {
+        return Err(Problem::invalid("filter", format!("a filter has at most {MAX_FILTER} bytes")));
+    }
+    text.parse().map_err(|error: FilterError| Problem::invalid("filter", error.to_string()))
 }
 
 fn read_cursor<T: Listed>(cursor: &str) -> Result<T::Key, Problem> {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::Bytes;
+use braid_filter::Filter;
 use braid_types::{Time, following};
 use tokio::time::Instant;
 
@@ -15,6 +16,22 @@ use super::{Listed, Naming};
 const MAX_UNREAD: Duration = Duration::from_secs(60);
 /// Bytes of a page after which no item follows.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Items that are looked at for a page: a filter that few of a hundred thousand items meet keeps nobody else waiting.
+const MAX_SEEN: usize = 10_000;
+
+/// Which items of a list are in a page, and how they are written.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct Choice<'a> {
+    pub(super) filter: &'a Filter,
+    pub(super) naming: &'a Naming,
+}
+
+impl Choice<'_> {
+    fn takes(&self, json: &[u8]) -> bool {
+        self.filter.is_empty() || self.filter.fits(&mut serde_json::Deserializer::from_slice(json))
+    }
+}
 
 /// A list as it was copied last, in the order of its keys. What is asked for of it is encoded once.
 #[derive(Debug)]
@@ -121,18 +138,23 @@ impl<T: Listed> Table<T> {
         self.items.values()
     }
 
-    /// A part of the list as an answer of the API: at most `limit` of the items after `after`, and where the next part begins.
-    pub(super) fn page(&self, after: Option<T::Key>, limit: usize, naming: &Naming) -> String {
+    /// A part of the list as an answer of the API: at most `limit` of the items after `after` that fit, and where the next
+    /// part begins.
+    pub(super) fn page(&self, after: Option<T::Key>, limit: usize, choice: Choice<'_>) -> String {
         let mut rest = self.items.range(following(after)).peekable();
-        let (mut items, mut length, mut last) = (Vec::new(), 0, None);
+        let (mut items, mut length, mut last, mut seen) = (Vec::new(), 0, None, 0);
         while items.len() < limit
             && length < MAX_BYTES
+            && seen < MAX_SEEN
             && let Some((key, item)) = rest.next()
         {
-            let json = item.json(naming);
-            length += json.len() + 1;
-            items.push(json);
+            seen += 1;
             last = Some(key);
+            let json = item.json(choice.naming);
+            if choice.takes(json) {
+                length += json.len() + 1;
+                items.push(json);
+            }
         }
         let next = last.filter(|_| rest.peek().is_some()).map(Cursor::write);
         let mut page = self.head(next);
@@ -185,12 +207,20 @@ mod tests {
         table
     }
 
+    fn page(table: &Table<HostView>, after: Option<MacAddr>, limit: usize, filter: &str) -> String {
+        let filter = filter.parse().expect("a filter");
+        table.page(after, limit, Choice { filter: &filter, naming: &Naming::default() })
+    }
+
     /// The Ethernet addresses of all pages, and how many pages there were.
     fn read(table: &Table<HostView>, limit: usize) -> (Vec<String>, usize) {
+        read_filtered(table, limit, "")
+    }
+
+    fn read_filtered(table: &Table<HostView>, limit: usize, filter: &str) -> (Vec<String>, usize) {
         let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
         loop {
-            let page: Value =
-                serde_json::from_str(&table.page(cursor, limit, &Naming::default())).expect("JSON");
+            let page: Value = serde_json::from_str(&page(table, cursor, limit, filter)).expect("JSON");
             assert_eq!((&page["schema"], &page["now"]), (&"braid/v1".into(), &7.into()));
             let hosts = page["hosts"].as_array().expect("a list");
             assert!(hosts.len() <= limit);
@@ -211,9 +241,25 @@ mod tests {
         }
         assert_eq!(read(&table(&[]), 1), (Vec::new(), 1), "an empty list is a page");
         let gone: Value =
-            serde_json::from_str(&hosts.page(Some(MacAddr::from_u64(9)), 1, &Naming::default()))
-                .expect("JSON");
+            serde_json::from_str(&page(&hosts, Some(MacAddr::from_u64(9)), 1, "")).expect("JSON");
         assert_eq!((&gone["hosts"], &gone["next_cursor"]), (&serde_json::json!([]), &Value::Null));
+    }
+
+    #[test]
+    fn of_a_hundred_thousand_items_a_filter_finds_all_that_fit_page_by_page() {
+        let count = 10 * MAX_SEEN as u64;
+        let table = table(&(0..count).map(|number| (number, 0)).collect::<Vec<_>>());
+        let wanted = |fits: &dyn Fn(u64) -> bool| -> Vec<_> {
+            (0..count).filter(|it| fits(*it)).map(|number| MacAddr::from_u64(number).to_string()).collect()
+        };
+        let has = |it: u64| it >> 8 & 0xff == 0x7f || it & 0xff == 0x7f;
+        // As many pages as there are items to look at, however few fit.
+        assert_eq!(read_filtered(&table, 1_000, "mac=00:00:00:01:86:9f"), (wanted(&|it| it == 99_999), 10));
+        assert_eq!(read_filtered(&table, 1_000, "nothing"), (Vec::new(), 10));
+        assert_eq!(read_filtered(&table, 1_000, "mac~:7f").0, wanted(&has));
+        let (all, pages) = read_filtered(&table, 1_000, "-mac~:7f");
+        assert_eq!(all, wanted(&|it| !has(it)));
+        assert!(pages >= all.len() / 1_000);
     }
 
     #[test]
@@ -221,7 +267,7 @@ mod tests {
         let table = table(&(0..9).map(|number| (number, 30_000)).collect::<Vec<_>>());
         let (all, pages) = read(&table, 9);
         assert_eq!((all.len(), pages), (9, 3));
-        assert!(table.page(None, 9, &Naming::default()).len() < 2 * MAX_BYTES);
+        assert!(page(&table, None, 9, "").len() < 2 * MAX_BYTES);
     }
 
     #[test]
@@ -245,7 +291,7 @@ mod tests {
             host.last_seen = Time::from_nanos(9);
             true
         });
-        assert!(table.page(None, 1, &Naming::default()).contains(r#""last_seen":9"#));
+        assert!(page(&table, None, 1, "").contains(r#""last_seen":9"#));
         assert_eq!(table.items().count(), 2);
         table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
         assert_eq!(table.items().count(), 1);
