@@ -6,7 +6,7 @@ import { troubles, type Alarm } from "../src/domain/health";
 import { networkMoments, transferMoments } from "../src/domain/marks";
 import { urgent } from "../src/domain/overlay";
 import { outages, track } from "../src/domain/track";
-import { fromSnapshot, withDelta } from "../src/domain/view";
+import { fromSnapshot, portName, withDelta } from "../src/domain/view";
 
 const [A, B] = ["000000000000000a", "000000000000000b"];
 const evidence = { frames: 2000, lost: 30, damaged: 0, time_us: 2_500_000 };
@@ -61,8 +61,8 @@ test("the time line has the span in which a link lost frames", () => {
 
 test("tables begin with links that are down, then with those that lose frames, then with the busiest", () => {
   const [idle, busy, loses] = [link(A, B, 2), link(A, B, 3, { load_bps: 90 }), link(A, B, 4, { degraded })];
-  const view = fromSnapshot(snapshot([idle, busy, loses]));
   const gone = link(A, B, 5);
+  const view = { ...fromSnapshot(snapshot([idle, busy, loses])), failed: new Map([[portName(gone.src), gone]]) };
   const ports = (most: number) => urgent(view, [idle, busy, loses, gone], most).map((it) => it.src.port);
   assert.deepEqual(ports(9), [5, 4, 2, 3], "as they come where all are shown");
   assert.deepEqual(ports(3), [5, 4, 3]);

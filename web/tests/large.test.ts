@@ -1,12 +1,13 @@
 // What the page does so that networks of thousands of switches stay quick, gives what the plain way does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Link } from "../src/domain/api";
+import type { Host, Link, Snapshot } from "../src/domain/api";
+import { isPartial, ofPort, others, search, totalOf } from "../src/domain/beyond";
 import { first, firstByName } from "../src/domain/first";
 import { fold, members } from "../src/domain/fold";
 import { layered } from "../src/domain/layers";
 import { byAddress } from "../src/domain/overlay";
-import { empty, portName, type View } from "../src/domain/view";
+import { empty, fromSnapshot, portName, withDelta, type View } from "../src/domain/view";
 import { wiring } from "../src/domain/wiring";
 
 /** The same numbers each time. */
@@ -64,4 +65,34 @@ test("a tier that is too long for a row takes several, to be read from above", (
   assert.ok(y(1) > 0 && y(1) < y(11) && y(11) < y(25) && y(25) === 1);
   assert.equal(places.get("pod1")?.x, places.get("pod21")?.x, "in columns");
   assert.equal(layered(["core", ...pods], pods.map((it) => [it, "core"] as const))?.wrapped, false);
+});
+
+test("the page knows of how much it is told a part", () => {
+  const lists = { switches: [], links: [], hosts: [], edges: [], transfers: [], events: [] };
+  const snapshot: Snapshot = { schema: "braid/v1", now: 1, ...lists, totals: { links: 4, hosts: 0, transfers: 9 } };
+  const view = fromSnapshot(snapshot);
+  assert.deepEqual([isPartial(view, "links"), isPartial(view, "hosts"), totalOf(view, "transfers")], [true, false, 9]);
+  const later = withDelta(view, { schema: "braid/v1", now: 2, totals: { links: 0, hosts: 3, transfers: 9 } });
+  assert.deepEqual([isPartial(later, "links"), isPartial(later, "hosts")], [false, true]);
+  assert.equal(withDelta(later, { schema: "braid/v1", now: 3 }).totals, later.totals, "until it is told again");
+  const earlier = fromSnapshot({ schema: "braid/v1", now: 1, ...lists });
+  assert.deepEqual([isPartial(earlier, "links"), totalOf(earlier, "links")], [false, 0]);
+});
+
+test("a search reads pages until it has enough or there are no more", async () => {
+  const host = (mac: string) => ({ mac }) as Host;
+  const asked: string[] = [];
+  const pages: Record<string, unknown> = {
+    "/api/v1/hosts?filter=a%3Db&limit=2": { next_cursor: "x", hosts: [] },
+    "/api/v1/hosts?filter=a%3Db&limit=2&cursor=x": { next_cursor: "y", hosts: [host("1")] },
+    "/api/v1/hosts?filter=a%3Db&limit=1&cursor=y": { next_cursor: "z", hosts: [host("2")] },
+    "/api/v1/hosts?filter=a%3Db&limit=9": { next_cursor: null, hosts: [host("3")] },
+  };
+  const ask = async (address: string) => (asked.push(address), pages[address]);
+  const found = await search("hosts", "a=b", 2, ask);
+  assert.deepEqual([found, asked], [[host("1"), host("2")], Object.keys(pages).slice(0, 3)]);
+  assert.deepEqual(await search("hosts", "a=b", 9, ask), [host("3")]);
+  const view = { ...empty, hosts: new Map([["1", host("1")]]) };
+  assert.deepEqual(others(view, found), [host("2")]);
+  assert.equal(ofPort("2a:7"), "src.dpid=2a src.port=7");
 });

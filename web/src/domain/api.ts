@@ -16,6 +16,7 @@ export type Stream = Schemas["Stream"];
 export type Transfer = Schemas["Transfer"];
 export type Event = Schemas["Event"];
 export type Snapshot = Schemas["Snapshot"];
+export type NetworkTotals = Schemas["NetworkTotals"];
 export type Delta = Schemas["Delta"];
 export type TransferHistory = Schemas["TransferHistory"];
 export type EdgeHistory = Schemas["EdgeHistory"];

@@ -39,7 +39,10 @@ function condition(word: string): Test | string {
   const parts = /^([A-Za-z0-9_.-]+)(!=|>=|<=|=|~|<|>)(.*)$/su.exec(rest);
   if (!parts) {
     const wanted = rest.toLowerCase();
-    return (item) => some(item, (_, leaf) => leaf.toLowerCase().includes(wanted)) !== negated;
+    const plain = /^[^"\\\p{Cc}]*$/u.test(wanted);
+    // Most items have no such text anywhere, which one look says.
+    const may = (item: unknown) => !plain || JSON.stringify(item).toLowerCase().includes(wanted);
+    return (item) => (may(item) && some(item, (_, leaf) => leaf.toLowerCase().includes(wanted))) !== negated;
   }
   const [, name = "", operator = "", value = ""] = parts;
   if (/[<>]/.test(operator) && number(value) === null) return `"${word}": "${value}" is no number, such as 10 or 2.5M`;
@@ -53,14 +56,18 @@ type Leaf = (at: readonly string[], text: string) => boolean;
 
 /** Whether one of the values that are no lists and no objects fits, as text, with the names that lead to it. */
 function some(value: unknown, fits: Leaf, at: string[] = []): boolean {
-  if (Array.isArray(value)) return value.some((item) => some(item, fits, at));
   if (typeof value !== "object" || value === null) return fits(at, String(value));
-  return Object.keys(value).some((name) => {
+  if (Array.isArray(value)) {
+    for (const item of value) if (some(item, fits, at)) return true;
+    return false;
+  }
+  for (const name in value) {
     at.push(name);
     const found = some((value as Record<string, unknown>)[name], fits, at);
     at.pop();
-    return found;
-  });
+    if (found) return true;
+  }
+  return false;
 }
 
 function compares(operator: string, leaf: string, value: string): boolean {

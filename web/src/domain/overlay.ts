@@ -77,7 +77,7 @@ export const load = (link: Link): number | null =>
 
 /** Links that are down first, then those that lose frames, then the others: the busiest of them where there are more than `most`. */
 export function urgent(view: View, links: readonly Link[], most: number): readonly Link[] {
-  const rank = (it: Link) => (!view.links.has(portName(it.src)) ? 0 : it.degraded ? 1 : 2);
+  const rank = (it: Link) => (view.failed.has(portName(it.src)) ? 0 : it.degraded ? 1 : 2);
   const busy = links.length > most;
   const order = (a: Link, b: Link) => rank(a) - rank(b) || (busy ? (b.load_bps ?? 0) - (a.load_bps ?? 0) : 0);
   return first(links, most, order);

@@ -836,6 +836,8 @@ export interface components {
             schema: string;
             /** @description Changes of switches. */
             switches?: components["schemas"]["Changes_Switch"];
+            /** @description How much there is now. */
+            totals?: components["schemas"]["NetworkTotals"];
             /** @description Changes of transfers. */
             transfers?: components["schemas"]["Changes_Transfer"];
         };
@@ -1312,6 +1314,24 @@ export interface components {
         };
         /** @description An Ethernet address. */
         MacAddr: string;
+        /** @description How much there is in the whole network. */
+        NetworkTotals: {
+            /**
+             * Format: int64
+             * @description Interfaces of hosts.
+             */
+            hosts: number;
+            /**
+             * Format: int64
+             * @description Directed links.
+             */
+            links: number;
+            /**
+             * Format: int64
+             * @description Transfers in progress.
+             */
+            transfers: number;
+        };
         /** @description The paths that an application asks for. */
         NewAssignment: {
             /**
@@ -2074,6 +2094,8 @@ export interface components {
             schema: string;
             /** @description Connected switches. */
             switches: components["schemas"]["Switch"][];
+            /** @description How much there is, also where lists have only the first items. */
+            totals?: components["schemas"]["NetworkTotals"];
             /** @description Transfers in progress. */
             transfers: components["schemas"]["Transfer"][];
         };
@@ -2637,6 +2659,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -2670,6 +2697,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -2937,6 +2969,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -3069,6 +3106,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -3102,6 +3144,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -3342,6 +3389,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;
@@ -3573,6 +3625,11 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
+                /**
+                 * @description Only items that meet these conditions, such as `kind=mptcp sent_bps>10M`; pages may then be short or empty, and the
+                 *     one without `next_cursor` is the last
+                 */
+                filter?: string;
             };
             header?: never;
             path?: never;

@@ -1,4 +1,4 @@
-import type { Changes, Delta, Edge, Event, Host, Link, Snapshot, Stream, Switch, SwitchPort, Time, Transfer } from "./api";
+import type { Changes, Delta, Edge, Event, Host, Link, NetworkTotals, Snapshot, Stream, Switch, SwitchPort, Time, Transfer } from "./api";
 
 /** The network as the last message told it. Views are never changed: each message makes a new one. */
 export interface View {
@@ -13,6 +13,8 @@ export interface View {
   transfers: ReadonlyMap<string, Transfer>;
   /** The latest last. */
   events: readonly Event[];
+  /** How much there is, also where the lists have only the first items; null of what earlier versions sent. */
+  totals: NetworkTotals | null;
   /** Names of switches, of those that have left, too. */
   names: ReadonlyMap<string, string>;
   /** When the controller started, in milliseconds since 1970; null where nobody wrote it down. */
@@ -32,6 +34,7 @@ export const empty: View = {
   edges: new Map(),
   transfers: new Map(),
   events: [],
+  totals: null,
   names: new Map(),
   startedAt: null,
 };
@@ -52,6 +55,7 @@ export function fromSnapshot(data: Snapshot): View {
     edges: keyed(data.edges ?? [], (it) => it.dpid),
     transfers: keyed(data.transfers, (it) => String(it.id)),
     events: data.events.slice(-MAX_EVENTS),
+    totals: data.totals ?? null,
     names: namesOf(new Map(), data.switches),
     startedAt: null,
   };
@@ -87,6 +91,7 @@ export const toSnapshot = (view: View): Snapshot => ({
   edges: [...view.edges.values()],
   transfers: [...view.transfers.values()],
   events: [...view.events],
+  ...(view.totals ? { totals: view.totals } : {}),
 });
 
 export function withDelta(view: View, delta: Delta): View {
@@ -101,6 +106,7 @@ export function withDelta(view: View, delta: Delta): View {
     edges: changed(view.edges, delta.edges, (it) => it.dpid),
     transfers: changed(view.transfers, delta.transfers, (it) => String(it.id)),
     events: view.events,
+    totals: delta.totals ?? view.totals,
     names: namesOf(view.names, delta.switches?.set ?? []),
     startedAt: view.startedAt,
   };

@@ -39,6 +39,25 @@ export async function keys(page, times) {
   return took.sort((a, b) => a - b);
 }
 
+/** From the key that completes a filter to the frame that shows what fits, in milliseconds. */
+export async function typed(page, text) {
+  const took = await page.evaluate(
+    (text) =>
+      new Promise((done) => {
+        const box = document.querySelector("#filter");
+        box.value = text;
+        const began = performance.now();
+        box.dispatchEvent(new Event("input", { bubbles: true }));
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began)));
+      }),
+    text,
+  );
+  // It stays for a while, as it is judged anew each second.
+  await page.waitForTimeout(3_000);
+  await page.locator("#filter").fill("");
+  return took;
+}
+
 /** Waits until a large network is shown. */
 export const drawn = (page) => page.waitForFunction(() => document.querySelectorAll("#map .link").length === 256 && document.querySelectorAll("#transfers tbody").length > 50);
 

@@ -95,7 +95,7 @@ export function pods(wanted) {
   });
   const message = (text, now) => `{"schema":"braid/v1","now":${now},${text.slice(1)}`;
   return {
-    ...totals, shown: { links: told.length, hosts: seen.length }, groups: count + 1,
+    ...totals, every, shown: { links: told.length, hosts: seen.length }, groups: count + 1,
     snapshot: (now) => message(first, now),
     delta: (now, at) => message(later[at % SECONDS], now),
     history: transfers(edge, aggregation, seen, 0)[0],

@@ -1,7 +1,7 @@
 // How fast the page is with a large network. Prints one line of JSON.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { compared, drawn, frames, keys } from "./frames.mjs";
+import { compared, drawn, frames, keys, typed } from "./frames.mjs";
 import { compressed, large } from "./large.mjs";
 import { launch } from "./launch.mjs";
 import { pods } from "./pods.mjs";
@@ -37,6 +37,18 @@ async function memory(browser) {
   return Math.max(...processInfo.filter((it) => it.type === "renderer").map((it) => resident(it.id)));
 }
 
+/** Frames with each of the long tables open, and how long the page works on a filter that is typed there. */
+async function tables(page, seconds) {
+  const found = {};
+  for (const name of ["links", "switches", "hosts"]) {
+    await page.getByRole("tab", { name: new RegExp(`^${name}`, "i") }).click();
+    await page.waitForTimeout(1_500);
+    const { per_second, longest_ms } = await frames(page, seconds);
+    found[name] = { frames_per_second: rounded(per_second), longest_frame_ms: Math.round(longest_ms), filter_ms: Math.round(await typed(page, "pod7")) };
+  }
+  return found;
+}
+
 async function ofPods(browser, wanted) {
   const network = pods(wanted);
   const server = await large(network);
@@ -52,6 +64,7 @@ async function ofPods(browser, wanted) {
   await page.waitForTimeout(5_000);
   const full = await frames(page, SECONDS);
   const answers = await keys(page, 9);
+  const open = await tables(page, Math.min(SECONDS, 5));
   const occupied = await memory(browser);
   await page.goto(`${server.address}empty`);
   const empty = await frames(page, SECONDS);
@@ -60,7 +73,7 @@ async function ofPods(browser, wanted) {
   return {
     switches: network.switches, links: network.links, hosts: network.hosts, streamed_links: network.shown.links, streamed_hosts: network.shown.hosts, groups: network.groups,
     first_paint_ms: Math.round(paint), map_ms: Math.round(shown), frames_per_second: rounded(full.per_second), longest_frame_ms: Math.round(full.longest_ms),
-    key_p50_ms: Math.round(answers[4]), key_max_ms: Math.round(answers[8]), memory_mb: Math.round(occupied),
+    key_p50_ms: Math.round(answers[4]), key_max_ms: Math.round(answers[8]), tables: open, memory_mb: Math.round(occupied),
     empty_page_frames_per_second: rounded(empty.per_second), ratio: Number((full.per_second / empty.per_second).toFixed(2)), compressed_bytes: compressed(),
   };
 }

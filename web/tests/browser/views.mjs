@@ -12,6 +12,7 @@ import { geometry, SCHEMES, WIDTHS } from "./geometry.mjs";
 import { compressed } from "./large.mjs";
 import { launch } from "./launch.mjs";
 import { fatTree, lossy, nothing, office, reserved, ruled, spraying, standby } from "./networks.mjs";
+import { pods } from "./pods.mjs";
 import { readRules } from "./rules.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -21,6 +22,17 @@ const ONLY = new RegExp(process.env.BRAID_VIEWS ?? "");
 /** Bytes that a browser loads, compressed. */
 const MAX_SIZE = 300_000;
 const PHONE = { width: 390, height: 844 };
+
+/** A network of which the stream has a part, and a controller that finds the last of its hosts. */
+function large() {
+  const network = pods(2_000);
+  const snapshot = JSON.parse(network.snapshot(0));
+  const answers = {
+    "/api/v1/hosts": (asked) => ({ schema: "braid/v1", now: 0, next_cursor: null, hosts: network.every.filter((it) => asked.get("filter") === `mac=${it.mac}` || asked.get("filter") === it.addresses[0]) }),
+    "/api/v1/transfers/history": { schema: "braid/v1", now: 0, id: 1, step_s: 1, times: [], streams: [] },
+  };
+  return { snapshot, answers };
+}
 
 /** What axe-core finds, one line each. */
 async function violations(page) {
@@ -166,6 +178,20 @@ export async function views(browser, folder) {
   await view("tiers-large", fatTree(8), "", async (page) => {
     const rows = await page.locator("#map circle.switch").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("cy")))).size);
     assert.equal(rows, 3);
+  });
+  await view("pods", large(), "", async (page) => {
+    assert.match(await text(page, "#summary"), /2016 switches, 16000 links, 20160 hosts/);
+    assert.match(await text(page, ".map"), /the first 8192 of 16000 links/);
+    assert.equal(await page.locator("#map .group").count(), 51);
+    const rows = await page.locator("#map .group rect").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("y")))).size);
+    assert.ok(rows > 3 && rows < 9, `${rows} rows`);
+    // The filter finds a host that the page is not told of, and its details are there.
+    await page.getByRole("tab", { name: /^Hosts/ }).click();
+    assert.match(await text(page, "#panel"), /told of 8192 of 20160 hosts/);
+    await page.locator("#filter").fill("10.0.78.191");
+    await page.locator("#hosts tbody tr", { hasText: "10.0.78.191" }).click();
+    assert.match(await text(page, ".inspector"), /Host 10\.0\.78\.191[\s\S]*pod50s36:/);
+    await page.locator("#filter").fill("");
   });
   await view("cluster", office(true), "#tab=cluster", async (page) => {
     assert.match(await text(page, "#members"), /a serves this page\s+★ leads[\s\S]*b\s+○ stands by[\s\S]*c\s+✕ does not answer\s+40\.0 s ago/);
