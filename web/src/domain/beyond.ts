@@ -11,7 +11,7 @@ export const totalOf = (view: View, list: keyof NetworkTotals): number => Math.m
 
 export const isPartial = (view: View, list: Partial): boolean => totalOf(view, list) > view[list].size;
 
-/** Pages that are read for one answer; each is of as many items as the controller looks at for one. */
+/** Pages that are read for one answer: the controller looks at 1 MiB of items for each. */
 const MAX_PAGES = 64;
 
 /** At most so many of the items that fit a filter. */
