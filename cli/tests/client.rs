@@ -359,6 +359,9 @@ fn lists_are_shown_with_all_their_pages() {
     let path = |cursor: &str| format!("/api/v1/links?{cursor}limit=10000");
     let links = [1, 2, 3].map(|dpid| unmeasured(at(dpid, 1), at(9, 1)));
     let url = answer_by_path(vec![
+        // Of pages with a filter, an empty one, and one of a controller that looks for nothing.
+        (path("cursor=1%3A1&filter=src.dpid%3D3&"), page(&links[1..], 2, None)),
+        (path("filter=src.dpid%3D3&"), page(&[], 1, Some("1:1"))),
         (path("cursor=1%3A1&"), page(&links[1..2], 2, Some("2:1"))),
         (path("cursor=2%3A1&"), page(&links[2..], 3, None)),
         (path(""), page(&links[..1], 1, Some("1:1"))),
