@@ -42,7 +42,11 @@ class Lab:
         return json.loads(self.run("lab", "deploy", str(SCENARIO), "--name", self.name, "--no-controller", "--json"))
 
     def run(self, *command):
-        return subprocess.run([self.braid, *command], check=True, capture_output=True, text=True).stdout
+        try:
+            return subprocess.run([self.braid, *command], check=True, capture_output=True, text=True).stdout
+        except subprocess.CalledProcessError as error:
+            error.add_note(error.stderr.strip())
+            raise
 
     def inside(self, host, *command, stdin=None, stderr=None):
         """Starts a command on a host, or without one where the switches are."""

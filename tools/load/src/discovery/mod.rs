@@ -38,8 +38,8 @@ const ANNOUNCE_AGAIN: Duration = Duration::from_secs(10);
 const OVERLOAD: f64 = 5e6;
 /// How long it may take until control traffic of all switches is answered after an overload.
 const RECOVERY: Duration = Duration::from_secs(60);
-/// The pause before a switch dies.
-const CALM: Duration = Duration::from_secs(2);
+/// Before a switch dies, no rule changes for so long: what changes then is the repair.
+const CALM: Duration = Duration::from_secs(5);
 
 /// What to do.
 #[derive(Clone, Copy, Debug)]
@@ -228,12 +228,24 @@ impl Run<'_> {
     }
 
     fn kill(&mut self) -> Result<Death, LoadError> {
-        self.wait(CALM)?;
+        self.wait_for_calm()?;
         let mut watch = death::Watch::kill(&mut self.network, death::victim(self.layout));
         while !watch.is_over() {
             self.step(|_, received| watch.note(received.changes))?;
         }
         Ok(watch.result())
+    }
+
+    fn wait_for_calm(&mut self) -> Result<(), LoadError> {
+        let (start, mut last) = (Instant::now(), Instant::now());
+        while last.elapsed() < CALM && start.elapsed() < RECOVERY {
+            self.step(|_, received| {
+                if received.changes > 0 {
+                    last = Instant::now();
+                }
+            })?;
+        }
+        Ok(())
     }
 
     fn step(&mut self, mut received: impl FnMut(usize, &Received)) -> Result<(), LoadError> {
