@@ -447,7 +447,11 @@ fn a_controller_that_is_alone_has_no_cluster_to_show() {
 fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
     let member = |name: &str, heard: Option<Time>, following: Value| {
         let reached = heard.map(|_| 19);
-        json!({ "name": name, "address": "10.0.0.1:7000", "last_heard": heard, "following": following, "switches_reached": reached })
+        let relayed = (name == "a").then_some(2);
+        json!({
+            "name": name, "address": "10.0.0.1:7000", "last_heard": heard, "following": following, "switches_reached": reached,
+            "switches_relayed": relayed,
+        })
     };
     let heard = Some(Time::from_millis(80_000));
     let body = json!({
@@ -462,10 +466,10 @@ fn a_cluster_is_shown_with_its_leader_and_when_each_member_was_heard() {
     let expected = [
         "cluster default: b leads in term 65537; etcd does not answer a",
         "",
-        "MEMBER ROLE ADDRESS HEARD SWITCHES LAG",
-        "a standby 10.0.0.1:7000 itself - 1.5 s",
-        "b leader 10.0.0.1:7000 10.0 s ago 19 -",
-        "c standby 10.0.0.1:7000 - - -",
+        "MEMBER ROLE ADDRESS HEARD SWITCHES RELAYED LAG",
+        "a standby 10.0.0.1:7000 itself - 2 1.5 s",
+        "b leader 10.0.0.1:7000 10.0 s ago 19 - -",
+        "c standby 10.0.0.1:7000 - - - -",
     ];
     assert_eq!(lines, expected);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Three controllers of a cluster over a real etcd with TLS and passwords: leaders are killed, stopped and cut off from the switches,
-standbys begin with what they knew, etcd is stopped and wiped, others intrude.
+one switch is cut off from the leader, standbys begin with what they knew, etcd is stopped and wiped, others intrude.
 
     cluster.py [--braid PROGRAM] [--log FILE] [--trials COUNT]
 
@@ -115,6 +115,15 @@ class Member:
     def reached(self):
         """The switches that each member reaches."""
         return {it["name"]: it["switches_reached"] for it in self.ask("cluster", "status")["members"]}
+
+    def ways(self):
+        """The address of each switch that it is master of, and the member through which it reaches it."""
+        switches = self.ask("switches")["switches"]
+        return {it["dpid"]: (it["address"], it["via"]) for it in switches if it["role"] == "master"}
+
+    def relayed(self):
+        """How many switches it serves through others."""
+        return sum(it["switches_relayed"] or 0 for it in self.ask("cluster", "status")["members"])
 
     def term(self):
         return self.ask("cluster", "status")["newest_term"]
@@ -238,9 +247,37 @@ class Check:
         self.replace("cut off from the switches", self.cut, lambda _: self.heal())
         self.expect("the one that is cut off raises an alarm", "switches_unreachable" in leader.alarms())
 
+    def front(self):
+        """A switch whose connection with the leader is cut is served through a standby, until it connects anew."""
+        leader = self.settle()
+        before = self.rules()
+        dpid, (address, via) = max(leader.ways().items())
+        self.expect("switches connect to the leader themselves", via is None)
+        since = time.time()
+        self.do("one switch is cut off from the leader", lambda: self.cut_port(address.rsplit(":", 1)[1]))
+        way = lambda: leader.ways().get(dpid, (None, None))[1]
+        while way() is None and time.time() < since + 20:
+            time.sleep(0.05)
+        self.times.setdefault("served through a standby", []).append(time.time() - since)
+        self.expect("the switch is served through a standby that says so", way() is not None and self.members[way()].relayed() == 1)
+        transfers = leader.transfers()
+        client = self.lab.inside("alpha", "python3", str(HERE / "mptcp.py"), "hold", "10.0.0.2", "1")
+        self.expect("hosts behind it open a connection", client.stdout.readline() == "open\n")
+        opened = lambda: any(it not in transfers for it in leader.transfers())
+        self.expect("the leader has placed it", wait_until_equal(opened, True))
+        client.kill()
+        # Open vSwitch gives the connection up that was cut.
+        wait_until("the switch connects anew", lambda: dpid in leader.ways() and way() is None, 40)
+        self.heal()
+        self.expect("nobody passes it on any more", wait_until_equal(leader.relayed, 0))
+        self.expect("the leader stays", self.settle() is leader)
+        self.count_rewritten(before)
+
     def cut(self, member):
         """Drops what passes between a member and the switches, both ways."""
-        port = member.openflow.rsplit(":", 1)[1]
+        self.cut_port(member.openflow.rsplit(":", 1)[1])
+
+    def cut_port(self, port):
         rules = "; ".join(f"add rule inet cut in tcp {end} {port} drop" for end in ("sport", "dport"))
         self.lab.ovs("nft", f"add table inet cut; add chain inet cut in {{ type filter hook input priority 0; }}; {rules}")
 
@@ -454,6 +491,7 @@ def run(lab, etcd, trials):
     check.share(etcd.folder)
     check.promise()
     check.recall()
+    check.front()
     check.refuse_a_twin()
     check.refuse_a_stranger()
     standby = check.standby()

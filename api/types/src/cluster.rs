@@ -77,6 +77,9 @@ pub struct ClusterMember {
     /// where it is not known.
     #[serde(default)]
     pub switches_reached: Option<u32>,
+    /// The switches that the leader serves through it. A leader knows it of standbys, a standby of itself; null otherwise.
+    #[serde(default)]
+    pub switches_relayed: Option<u32>,
 }
 
 /// How far a standby is behind its leader.

@@ -26,6 +26,9 @@ pub struct Switch {
     /// The address from which it connects.
     #[schema(value_type = Option<String>)]
     pub address: Option<SocketAddr>,
+    /// The standby of the cluster through which this controller serves it; null if it is connected itself.
+    #[serde(default)]
+    pub via: Option<String>,
     /// Its name, if the network file gives one.
     pub name: Option<String>,
     /// The group that the network file puts it in, such as a pod.

@@ -32,7 +32,7 @@ fn page(name: &str, item: &Value) -> Value {
 #[test]
 fn lists_read_back_as_they_were_written() {
     let switch = json!({
-        "dpid": "000000000000002a", "role": "slave", "address": "10.0.0.9:6653", "name": null, "group": "pod",
+        "dpid": "000000000000002a", "role": "slave", "address": "10.0.0.9:6653", "via": "b", "name": null, "group": "pod",
         "position": { "latitude": 52.5, "longitude": 4.0 },
         "ports": [{ "port": 1, "name": "eth1", "up": true, "role": "silent" }],
     });
@@ -123,8 +123,8 @@ fn requests_and_answers_read_back_as_they_were_written() {
         "schema": "braid/v1", "now": 7, "name": "default", "member": "a", "leader": "a", "term": 9, "newest_term": 9,
         "store_answers": true, "facts": 5, "stepped_aside": 2,
         "members": [
-            { "name": "a", "address": "10.0.0.1:7000", "last_heard": null, "following": null, "switches_reached": 3 },
-            { "name": "b", "address": "", "last_heard": 6, "following": { "lag_us": 7, "problem": null }, "switches_reached": null },
+            { "name": "a", "address": "10.0.0.1:7000", "last_heard": null, "following": null, "switches_reached": 3, "switches_relayed": null },
+            { "name": "b", "address": "", "last_heard": 6, "following": { "lag_us": 7, "problem": null }, "switches_reached": null, "switches_relayed": 1 },
         ],
     }));
     round_trip::<Rules>(&json!({

@@ -67,11 +67,17 @@ fn row(switch: &Switch) -> [String; 7] {
         format::named_switch(switch.name.as_deref(), switch.dpid),
         format::switch(switch.dpid),
         role(switch.role).to_owned(),
-        format::list(switch.address, ""),
+        address(switch),
         count(|_| true),
         count(|port| port.up),
         count(|port| port.role == Some(PortRole::Link)),
     ]
+}
+
+/// Where it is connected from, and through which member.
+fn address(switch: &Switch) -> String {
+    let via = switch.via.as_ref().map(|member| format!(" via {member}")).unwrap_or_default();
+    format!("{}{via}", format::list(switch.address, ""))
 }
 
 const fn role(role: SwitchRole) -> &'static str {

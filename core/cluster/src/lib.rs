@@ -3,7 +3,8 @@
 //! A [`Member`] is one controller. The store (etcd) decides who leads: its `leader` key exists as long as the leader's
 //! lease, and its `term` is raised in the transaction that wins. Members send each other heartbeats, so that a standby
 //! notices a dead leader before the lease ends, and takes its place. Switches fence an old leader by the term. Members also
-//! say how many switches they reach, and a leader that reaches fewer than a standby steps aside.
+//! say how many switches they reach, and a leader that reaches fewer than a standby steps aside. A switch that only a standby
+//! reaches is served through it: see [`Presence`].
 //!
 //! [`Intents`] are what API calls were answered for: the leader has the store keep them before it answers, and whoever leads
 //! next reads them.
@@ -44,6 +45,7 @@ mod hearing;
 mod intents;
 mod member;
 mod message;
+mod presence;
 mod reach;
 mod settings;
 mod store;
@@ -55,6 +57,7 @@ pub use intents::{
 };
 pub use member::{Event, HandOverError, Identity, Member, TakeOverError};
 pub use message::{ConnectionId, MemberId, Message, Outgoing, RunId};
+pub use presence::Presence;
 pub use reach::Reach;
 pub use settings::Settings;
 pub use store::{LeaderRecord, LeaseId, RequestId, StoreAnswer, StoreRequest, StoreView};

@@ -14,8 +14,23 @@ use crate::settings::Settings;
 pub struct Reach {
     /// The switches that answer it.
     pub switches: u32,
+    /// Those among them that a leader reaches through standbys.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub relayed: u32,
     /// Whether it can lead: the store answers it, and it has what it is told of the leader's state.
     pub is_ready: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+impl Reach {
+    /// The switches for which a leader stays. One that reaches none itself stays for none: whoever does leads in its place.
+    const fn counts(self) -> u32 {
+        if self.relayed < self.switches { self.switches } else { 0 }
+    }
 }
 
 /// A standby that reaches more switches than the leader.
@@ -106,7 +121,7 @@ impl Reaches {
 
     /// The standby that reaches most, if that is more than the leader does. What is unknown is no reason.
     fn best<'a>(&self, now: Time, standbys: impl Iterator<Item = &'a MemberId>) -> Option<Better> {
-        let own = self.own(now)?.switches;
+        let own = self.own(now)?.counts();
         let ready = standbys.filter_map(|member| {
             let theirs = self.of(now, member).filter(|it| it.is_ready)?.switches;
             Some(Better { member: member.clone(), own, theirs })
@@ -153,7 +168,7 @@ mod tests {
     }
 
     const fn reach(switches: u32) -> Reach {
-        Reach { switches, is_ready: true }
+        Reach { switches, relayed: 0, is_ready: true }
     }
 
     #[test]
@@ -185,12 +200,27 @@ mod tests {
         assert_eq!(scene.last(60_000, 3, [Some(3), Some(2)]), None);
         assert_eq!(scene.last(60_000, 0, [Some(0), Some(0)]), None);
         assert_eq!(scene.last(60_000, 0, [None, None]), None, "older versions");
-        let unready = Reach { switches: 20, is_ready: false };
+        let unready = Reach { switches: 20, relayed: 0, is_ready: false };
         for _ in 0..600 {
             scene.now = scene.now + Duration::from_millis(100);
             scene.reaches.note_own(scene.now, reach(0));
             scene.reaches.note(scene.now, &scene.standbys[0], Some(unready));
             assert_eq!(scene.reaches.compare(scene.now, scene.standbys.iter()), None);
+        }
+    }
+
+    #[test]
+    fn relayed_switches_count_unless_the_leader_reaches_no_other() {
+        for (relayed, leader) in [(15, None), (19, None), (20, Some(MemberId::new("b")))] {
+            let mut scene = Scene::new();
+            let mut next = None;
+            for _ in 0..300 {
+                scene.now = scene.now + Duration::from_millis(100);
+                scene.reaches.note_own(scene.now, Reach { switches: 20, relayed, is_ready: true });
+                scene.reaches.note(scene.now, &scene.standbys[0], Some(reach(20)));
+                next = next.or(scene.reaches.compare(scene.now, scene.standbys.iter()));
+            }
+            assert_eq!(next.map(|it| it.member), leader, "{relayed} of 20 relayed");
         }
     }
 

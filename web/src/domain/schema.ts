@@ -705,6 +705,8 @@ export interface components {
                 position?: components["schemas"]["Position"] | null;
                 /** @description What this controller is to it. */
                 role: components["schemas"]["SwitchRole"];
+                /** @description The standby of the cluster through which this controller serves it; null if it is connected itself. */
+                via?: string | null;
             }[];
         };
         /** @description The changes of a list. */
@@ -777,6 +779,11 @@ export interface components {
              *     where it is not known.
              */
             switches_reached?: number | null;
+            /**
+             * Format: int32
+             * @description The switches that the leader serves through it. A leader knows it of standbys, a standby of itself; null otherwise.
+             */
+            switches_relayed?: number | null;
         };
         /** @description A connection that is about to open, or has ended. */
         Connection: {
@@ -2300,6 +2307,8 @@ export interface components {
             position?: components["schemas"]["Position"] | null;
             /** @description What this controller is to it. */
             role: components["schemas"]["SwitchRole"];
+            /** @description The standby of the cluster through which this controller serves it; null if it is connected itself. */
+            via?: string | null;
         };
         /** @description One end of a link: a port of a named switch. */
         SwitchPort: {

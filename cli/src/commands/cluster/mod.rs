@@ -17,7 +17,8 @@ pub(crate) enum Command {
     /// Show the members of the cluster, which one leads, and whether etcd answers
     ///
     /// As the controller sees it that is asked. HEARD is how long ago it has heard of a member: a leader of its standbys, a
-    /// standby of its leader. SWITCHES is how many switches answer a member. LAG is how far a standby is behind what the leader
+    /// standby of its leader. SWITCHES is how many switches answer a member, and RELAYED how many
+    /// of them the leader serves through it. LAG is how far a standby is behind what the leader
     /// knows; the leader knows it of all. Exits with 3 if the controller is no member of a cluster.
     Status(client::Args),
     /// Let a standby lead in the place of the leader, which is to be asked
@@ -59,7 +60,7 @@ fn status(args: &client::Args) -> anyhow::Result<()> {
         return output::json(&cluster);
     }
     let rows = cluster.members.iter().map(|member| row(&cluster, own, member));
-    let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD", "SWITCHES", "LAG"], rows);
+    let members = table(["MEMBER", "ROLE", "ADDRESS", "HEARD", "SWITCHES", "RELAYED", "LAG"], rows);
     let problems: String = cluster.members.iter().filter_map(problem).collect();
     output::text(&format!("cluster {name}: {}\n\n{members}{problems}", summary(&cluster, own)))
 }
@@ -73,16 +74,17 @@ fn summary(cluster: &Cluster, own: &str) -> String {
     format!("{leader}; {store} {own}")
 }
 
-fn row(cluster: &Cluster, own: &str, member: &ClusterMember) -> [String; 6] {
+fn row(cluster: &Cluster, own: &str, member: &ClusterMember) -> [String; 7] {
     let role = if cluster.leader.as_ref() == Some(&member.name) { "leader" } else { "standby" };
     let heard = match member.last_heard {
         _ if member.name == own => "itself".to_owned(),
         Some(at) => format!("{} ago", format::duration(cluster.now.since(at))),
         None => "-".to_owned(),
     };
-    let switches = member.switches_reached.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let count = |known: Option<u32>| known.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let (switches, relayed) = (count(member.switches_reached), count(member.switches_relayed));
     let lag = lag(member.following.as_ref());
-    [member.name.clone(), role.to_owned(), member.address.clone(), heard, switches, lag]
+    [member.name.clone(), role.to_owned(), member.address.clone(), heard, switches, relayed, lag]
 }
 
 fn lag(following: Option<&Following>) -> String {

@@ -8,9 +8,9 @@ use crate::reach::Reach;
 
 impl Member {
     /// This member has counted the switches that have answered it lately. Call at least as often as heartbeats are sent, on
-    /// the brain's thread. `is_ready`: it has what it is told of the leader's state, so that it may lead.
-    pub fn handle_reach(&mut self, now: Time, switches: u32, is_ready: bool) {
-        self.reaches.note_own(now, Reach { switches, is_ready });
+    /// the brain's thread. It is ready if it has what it is told of the leader's state, so that it may lead.
+    pub fn handle_reach(&mut self, now: Time, own: Reach) {
+        self.reaches.note_own(now, own);
         self.compare_reach(now);
         self.act(now);
     }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use braid_cluster::{Message, Settings};
+use braid_cluster::{Message, Reach, Settings};
 use braid_types::Time;
 
 use crate::explore::{disturb, heal};
@@ -54,7 +54,7 @@ impl World {
         let node = &mut self.nodes[member];
         let switches = node.probes.answered.iter().filter(is_recent).count() as u32;
         let local = node.local(now);
-        node.member.handle_reach(local, switches, true);
+        node.member.handle_reach(local, Reach { switches, relayed: 0, is_ready: true });
     }
 
     /// Notes that a member is asked to lead, if it obeys.

@@ -124,10 +124,19 @@ impl Session {
     /// reports [`SessionEvent::RoleLost`].
     pub fn open(now: Time, term: Option<Term>, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
         handshake::greet(out);
+        Self::begin(now, term, limits, State::Hello)
+    }
+
+    /// Goes on with the connection of this switch, whose handshake another session has done, and which has another master.
+    pub fn resume(now: Time, dpid: DatapathId) -> Self {
+        Self::begin(now, None, SessionLimits::DEFAULT, State::Standby(Standby::told(dpid)))
+    }
+
+    fn begin(now: Time, term: Option<Term>, limits: SessionLimits, state: State) -> Self {
         Self {
             term,
             limits,
-            state: State::Hello,
+            state,
             connected_at: now,
             opened_at: now,
             heard_at: now,

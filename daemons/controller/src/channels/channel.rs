@@ -1,6 +1,7 @@
 //! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
 mod ahead;
+mod lending;
 mod reach;
 
 use std::io;
@@ -21,6 +22,7 @@ use super::poller::Wanted;
 use crate::engine::{Engine, JoinError, RoleRefusal};
 use crate::openflow_tls::ClaimError;
 pub(super) use ahead::Excess;
+pub(crate) use lending::Lent;
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
 const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
@@ -58,11 +60,16 @@ pub(super) enum ChannelError {
     Displaced,
     #[error("the switch does not read: too many bytes wait for it")]
     Overfull,
+    #[error("the switch does not answer, and a standby reaches it")]
+    Unreached,
+    #[error("the standby says that it is switch {told}, and it claims to be {claimed}")]
+    OtherSwitch { told: DatapathId, claimed: DatapathId },
 }
 
 impl ChannelError {
     const fn is_misbehaviour(&self) -> bool {
-        !matches!(self, Self::Stopped | Self::Closed | Self::Io(_))
+        let is_loss = matches!(self, Self::Stopped | Self::Closed | Self::Io(_) | Self::Unreached);
+        !is_loss && !matches!(self, Self::Join(JoinError::NotNeeded))
     }
 
     fn threat(&self) -> Threat {
@@ -79,6 +86,8 @@ pub(super) struct Channel {
     pub(super) stream: Transport,
     /// What the switch proved about itself, until its claim is checked against it; `None` where TLS is off.
     pub(super) identity: Option<Identity>,
+    /// The only switch that it may be: a standby, through which it is reached, has checked that.
+    pub(super) told: Option<DatapathId>,
     address: SocketAddr,
     session: Session,
     outbox: Rc<Outbox>,
@@ -119,11 +128,13 @@ impl Channel {
         let (mut pending, rest) = (Vec::new(), Vec::new());
         let session = Session::open(now, term, SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        let (identity, joined, checked, place, is_behind, sent) = (None, None, false, None, false, 0);
+        let (identity, told, joined, checked, place, is_behind, sent) =
+            (None, None, None, false, None, false, 0);
         let (due, stalled, has_more, asked_at) = (now, Duration::ZERO, false, None);
         Self {
             stream,
             identity,
+            told,
             address,
             session,
             outbox,
@@ -234,6 +245,11 @@ impl Channel {
         let event = self.session.handle_message(arrived_at, message, &mut self.pending)?;
         if let Some(identity) = &mut self.identity {
             identity.check(self.session.claimed_dpid())?;
+        }
+        if let Some((told, claimed)) = self.told.zip(self.session.claimed_dpid())
+            && told != claimed
+        {
+            return Err(ChannelError::OtherSwitch { told, claimed });
         }
         if !self.checked
             && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
@@ -353,7 +369,7 @@ impl Channel {
         self.stream.close();
         let (address, dpid) = (self.address, self.joined);
         if let Some(dpid) = dpid {
-            engine.leave(dpid);
+            engine.leave(dpid, &self.outbox);
             self.identity.iter().for_each(|identity| identity.note_left(dpid));
         }
         let dpid = dpid.map(tracing::field::display);

@@ -15,16 +15,17 @@ mod identity;
 mod outbox;
 mod poller;
 mod reach;
+mod relayed;
 mod tls;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::Threat;
 use braid_tls::Transport;
-use braid_types::Time;
+use braid_types::{DatapathId, Time};
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tracing::warn;
@@ -35,12 +36,13 @@ use channel::{Channel, ChannelError};
 use handshakes::Handshakes;
 use identity::Identity;
 use outbox::Slot;
-use poller::Poller;
 use reach::Probing;
 
 pub(crate) use accept::{accept, accept_queue};
+pub(crate) use channel::Lent;
 pub(crate) use outbox::{Filled, Outbox, Request, RoleWish};
-pub(crate) use tls::{Incoming, start_handshakes};
+pub(crate) use poller::{Poller, Wanted};
+pub(crate) use tls::{Incoming, Relayed, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
 const MAX_CHANNELS: usize = 18_432;
@@ -72,6 +74,8 @@ pub(crate) struct Channels {
     /// The time of each session's next timeout call.
     due: BTreeSet<(Time, Slot)>,
     probing: Probing,
+    /// The switches that are reached through standbys, or about to be.
+    relays: BTreeMap<DatapathId, Slot>,
     /// The buffer that channels read into, one at a time.
     inbox: Vec<u8>,
     round: Round,
@@ -111,6 +115,7 @@ impl Channels {
             filled: Rc::default(),
             due: BTreeSet::new(),
             probing: Probing::default(),
+            relays: BTreeMap::new(),
             // Room for left-over messages, or for an incomplete message, and for a read.
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
             round: Round::default(),
@@ -323,6 +328,10 @@ impl Channels {
                 self.open(transport, address, identity);
             }
             Incoming::Refused { address, why } => self.refuse(address, &why),
+            Incoming::Relayed { transport, relayed } => self.take_relayed(transport, relayed),
+            Incoming::Locate { dpid, to } => self.locate(dpid, to),
+            Incoming::Lend { dpid, to } => self.lend(dpid, to),
+            Incoming::Returned(lent) => self.take_back(*lent),
         }
     }
 
@@ -337,16 +346,24 @@ impl Channels {
         if self.slots.len() - self.free.len() >= MAX_CHANNELS {
             return self.refuse(address, "the limit of open connections is reached");
         }
-        let (now, stalled, term) = {
-            let engine = self.engine.borrow();
-            (engine.now(), engine.stalled(), engine.switches().term())
-        };
         let slot = self.free.pop().unwrap_or(self.slots.len());
-        let outbox = Outbox::new(slot, &self.filled);
-        let mut channel = Channel::open(stream, address, outbox, (now, term));
+        let mut channel = self.channel(stream, address, Outbox::new(slot, &self.filled));
         channel.identity = identity;
-        (channel.due, channel.stalled) = (now + TICK, stalled);
         channel.place = Some(self.handshakes.begin(address.ip(), slot));
+        self.place(slot, channel);
+    }
+
+    /// A channel that begins its handshake.
+    fn channel(&self, stream: Transport, address: std::net::SocketAddr, outbox: Rc<Outbox>) -> Channel {
+        let engine = self.engine.borrow();
+        let mut channel = Channel::open(stream, address, outbox, (engine.now(), engine.switches().term()));
+        channel.stalled = engine.stalled();
+        channel
+    }
+
+    /// Serves a channel at a free slot.
+    fn place(&mut self, slot: Slot, mut channel: Channel) {
+        channel.due = self.now() + TICK;
         self.due.insert((channel.due, slot));
         let added = channel.stream.set_nodelay();
         let added = added.and_then(|()| self.poller.add(&channel.stream, slot, channel.wanted));
@@ -367,7 +384,14 @@ impl Channels {
     }
 
     fn close(&mut self, slot: Slot, why: &ChannelError) {
-        let Some(mut channel) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        if let Some(channel) = self.remove(slot) {
+            channel.close(&mut self.engine.borrow_mut(), why);
+        }
+    }
+
+    /// Takes a channel, which is not served any more.
+    fn remove(&mut self, slot: Slot) -> Option<Channel> {
+        let mut channel = self.slots.get_mut(slot).and_then(Option::take)?;
         if let Some(place) = channel.place.take() {
             self.handshakes.end(place, slot);
         }
@@ -375,7 +399,10 @@ impl Channels {
         self.due.remove(&(channel.due, slot));
         // The socket may not have been added.
         let _ = self.poller.remove(&channel.stream);
-        channel.close(&mut self.engine.borrow_mut(), why);
+        if let Some(told) = channel.told.filter(|told| self.relays.get(told) == Some(&slot)) {
+            self.relays.remove(&told);
+        }
+        Some(channel)
     }
 }
 

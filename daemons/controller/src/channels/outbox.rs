@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use braid_cluster::MemberId;
 use braid_openflow::{MultipartType, Xid};
 use braid_types::Term;
 use tokio::sync::Notify;
@@ -29,6 +30,8 @@ pub(crate) struct Outbox {
     closed: Cell<bool>,
     role_wish: Cell<Option<RoleWish>>,
     slot: Slot,
+    /// The standby through which the switch is reached, if this member does not reach it itself.
+    via: Option<MemberId>,
     filled: Rc<Filled>,
 }
 
@@ -62,10 +65,25 @@ pub(crate) struct Filled {
 impl Outbox {
     /// An empty outbox that reports to `filled` when it gets bytes.
     pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
+        Self::through(None, slot, filled)
+    }
+
+    /// The same of a switch that is reached through a standby.
+    pub(crate) fn through(via: Option<MemberId>, slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
         let (bytes, requests) = (RefCell::default(), RefCell::default());
         let (closed, role_wish) = (Cell::default(), Cell::default());
         let most = Cell::default();
-        Rc::new(Self { bytes, most, requests, closed, role_wish, slot, filled: filled.clone() })
+        Rc::new(Self { bytes, most, requests, closed, role_wish, slot, via, filled: filled.clone() })
+    }
+
+    /// The standby through which the switch is reached.
+    pub(crate) const fn via(&self) -> Option<&MemberId> {
+        self.via.as_ref()
+    }
+
+    /// The channel that writes what is in it.
+    pub(crate) const fn slot(&self) -> Slot {
+        self.slot
     }
 
     /// Appends the messages that `write` encodes.

@@ -15,16 +15,16 @@ use super::outbox::Slot;
 const MAX_EVENTS: usize = 4_096;
 
 /// Reports which sockets can be read or written: one system call for all, and none through the async runtime.
-pub(super) struct Poller {
+pub(crate) struct Poller {
     epoll: AsyncFd<OwnedFd>,
     events: Vec<Event>,
 }
 
 /// The events that a socket is polled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Wanted {
-    pub(super) read: bool,
-    pub(super) write: bool,
+pub(crate) struct Wanted {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
 }
 
 impl Wanted {
@@ -37,25 +37,25 @@ impl Wanted {
 }
 
 impl Poller {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let epoll = watch(epoll::create(CreateFlags::CLOEXEC)?)?;
         Ok(Self { epoll, events: Vec::with_capacity(MAX_EVENTS) })
     }
 
-    pub(super) fn add(&self, socket: &impl AsFd, slot: Slot, wanted: Wanted) -> io::Result<()> {
+    pub(crate) fn add(&self, socket: &impl AsFd, slot: Slot, wanted: Wanted) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(slot as u64), wanted.flags())?)
     }
 
-    pub(super) fn change(&self, socket: &impl AsFd, slot: Slot, wanted: Wanted) -> io::Result<()> {
+    pub(crate) fn change(&self, socket: &impl AsFd, slot: Slot, wanted: Wanted) -> io::Result<()> {
         Ok(epoll::modify(&self.epoll, socket, EventData::new_u64(slot as u64), wanted.flags())?)
     }
 
-    pub(super) fn remove(&self, socket: &impl AsFd) -> io::Result<()> {
+    pub(crate) fn remove(&self, socket: &impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.epoll, socket)?)
     }
 
     /// Appends the ready sockets to `slots`, the longest waiting first. Returns whether these are all.
-    pub(super) fn look(&mut self, slots: &mut Vec<Slot>) -> io::Result<bool> {
+    pub(crate) fn look(&mut self, slots: &mut Vec<Slot>) -> io::Result<bool> {
         self.events.clear();
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&now)) {
@@ -67,7 +67,7 @@ impl Poller {
     }
 
     /// Waits until a socket may be ready.
-    pub(super) async fn some(&self) -> io::Result<()> {
+    pub(crate) async fn some(&self) -> io::Result<()> {
         // Later events are seen by the next poll, or wake this again.
         self.epoll.readable().await?.clear_ready();
         Ok(())

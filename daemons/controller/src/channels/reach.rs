@@ -2,11 +2,15 @@
 //!
 //! Only answers count. A switch that is heard and does not hear still sends what hosts do, for as long as TCP lets it.
 
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use braid_types::Time;
 
+use super::channel::Channel;
 use super::{Channels, Slot};
+use crate::engine::Reached;
 
 /// The time between two groups of switches that are asked, and between two counts.
 const SLICE: Duration = Duration::from_millis(20);
@@ -48,11 +52,25 @@ impl Channels {
             self.ask(now, slot);
         }
         let limit = SLICE.mul_f64((groups * MISSED) as f64);
-        let reached = self.slots.iter_mut().flatten().map(|channel| {
+        let mut reached = Reached::default();
+        for channel in self.slots.iter_mut().flatten() {
             channel.note_stall(now, stalled);
-            u32::from(channel.is_reached(now, limit))
-        });
-        self.engine.borrow_mut().switches_mut().note_reached(now, reached.sum());
+            let is_reached = channel.is_reached(now, limit);
+            reached.switches += u32::from(is_reached);
+            reached.relayed += u32::from(is_reached && channel.is_relayed());
+        }
+        self.engine.borrow_mut().switches_mut().note_reached(now, reached);
+        if group == 0 {
+            self.note_presence(now, limit);
+        }
+    }
+
+    /// Notes which switches are reached, once in each round of questions.
+    fn note_presence(&self, now: Time, limit: Duration) {
+        let channels = self.slots.iter().flatten().filter(|channel| channel.is_reached(now, limit));
+        let reached: BTreeSet<_> = channels.filter_map(Channel::joined).collect();
+        let presence = self.engine.borrow().switches().presence().clone();
+        presence.lock().unwrap_or_else(PoisonError::into_inner).note(now, &reached);
     }
 
     fn ask(&mut self, now: Time, slot: Slot) {

@@ -8,15 +8,18 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use braid_cluster::MemberId;
 use braid_tls::{PeerCertificate, Role, TlsStream, Transport, explain};
+use braid_types::DatapathId;
 use rustix::process::nice;
 use tokio::io::Interest;
 use tokio::runtime::Builder;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tracing::debug;
 
 use super::accept::{Accepted, accept_queue};
+use super::channel::Lent;
 use super::handshakes::{Handshakes, Place};
 use super::outbox::Slot;
 use crate::clock::Clock;
@@ -43,6 +46,23 @@ pub(crate) enum Incoming {
     Open { transport: Transport, address: SocketAddr, certificate: Option<PeerCertificate> },
     /// A connection that failed.
     Refused { address: SocketAddr, why: String },
+    /// A connection with a standby that passes on what a switch sends.
+    Relayed { transport: Transport, relayed: Relayed },
+    /// The address of this switch is asked for.
+    Locate { dpid: DatapathId, to: oneshot::Sender<SocketAddr> },
+    /// A standby's connection with this switch is to be passed on to the leader.
+    Lend { dpid: DatapathId, to: oneshot::Sender<Box<Lent>> },
+    /// It is passed on no more.
+    Returned(Box<Lent>),
+}
+
+/// A switch that the leader reaches through a standby.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Relayed {
+    pub(crate) dpid: DatapathId,
+    /// The switch's address, as the standby sees it.
+    pub(crate) address: SocketAddr,
+    pub(crate) via: MemberId,
 }
 
 impl From<Accepted> for Incoming {

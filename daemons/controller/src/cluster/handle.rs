@@ -36,6 +36,7 @@ impl Handle {
             last_heard: member.last_heard(id),
             following: cluster.following(id),
             switches_reached: member.reach(now, id).map(|it| it.switches),
+            switches_relayed: cluster.relayed(id),
         });
         api::Cluster {
             schema: Schema,

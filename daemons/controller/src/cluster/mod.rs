@@ -7,6 +7,7 @@ mod address;
 mod assignments;
 mod etcd;
 mod facts;
+mod fronts;
 mod handle;
 mod intents;
 mod json;

@@ -32,6 +32,9 @@ pub(super) struct Record {
     /// Whether it tells facts while it leads; an older version does not.
     #[serde(default)]
     pub(super) tells_facts: bool,
+    /// Whether it serves switches through standbys while it leads; an older version does not.
+    #[serde(default)]
+    pub(super) takes_fronts: bool,
 }
 
 /// What this member is told by the one that keeps its record.
@@ -86,7 +89,7 @@ pub(super) enum RegistryError {
 
 impl Record {
     pub(super) const fn new(address: String, run: RunId, api: Option<String>) -> Self {
-        Self { address, run, api, tells_facts: true }
+        Self { address, run, api, tells_facts: true, takes_fronts: true }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The member on the engine's thread: what it is told, and what it asks for.
 
 mod facts;
+mod fronts;
 mod reach;
 
 use std::cell::RefCell;
@@ -24,13 +25,15 @@ use tracing::{info, warn};
 use super::Joined;
 use super::etcd::{Etcd, Writer};
 use super::facts::{Feed, Following, Publication};
+use super::fronts::Fronts;
 use super::handle::Handle;
 use super::intents::{self, Assignments, IntentAnswered};
-use super::peers::{self, Incoming, Local, Refusals};
+use super::peers::{self, Incoming, Local, Refusals, Services};
 use super::policy::{self, PolicyNews, Wanted};
 use super::registry::{self, Registered, Registration};
 use super::standing::{LeaderApi, SharedStanding};
-use crate::engine::Shared;
+use crate::channels;
+use crate::engine::{Reached, Shared};
 
 /// Messages and answers that wait for the engine's thread.
 const MAX_WAITING: usize = 256;
@@ -70,10 +73,14 @@ pub(super) struct Cluster {
     pub(super) following: Following,
     /// Members that tell facts.
     telling: BTreeSet<MemberId>,
+    /// This member as one through which the leader serves switches,
+    pub(super) fronts: Fronts,
+    /// and members that take such.
+    fronted: BTreeSet<MemberId>,
     /// The newest term of a switch that the member knows of.
     told: Term,
     /// The switches that the member reaches, as it was told last.
-    counted: Option<(Time, u32)>,
+    counted: Option<(Time, Reached)>,
     /// How often it has stepped aside because a standby reached more.
     pub(super) stepped_aside: u64,
     /// What could not be read of the store last.
@@ -95,6 +102,7 @@ pub(crate) fn member(
     engine: Shared,
     joined: Joined,
     standing: SharedStanding,
+    channels: Sender<channels::Incoming>,
 ) -> (Handle, impl Future<Output = io::Error>) {
     let Joined { name, identity, etcd, listener, registry } = joined;
     let (local, shared) = (registry.local.clone(), registry.shared.clone());
@@ -102,7 +110,11 @@ pub(crate) fn member(
     let own = listener.local_addr().map_or(Ipv4Addr::LOCALHOST.into(), |it| it.ip());
     let (incoming_sender, incoming) = channel(MAX_WAITING);
     let (refusals, publication) = (Refusals::new(incoming_sender.clone()), Publication::default());
-    peers::accept(listener, local.clone(), incoming_sender, publication.clone());
+    let presence = engine.borrow().switches().presence().clone();
+    let fronts = Fronts::start(local.clone(), refusals.clone(), presence, channels);
+    let admission = Some(fronts.admission(shared.leads.clone()));
+    let services = Services { publication: publication.clone(), admission };
+    peers::accept(listener, local.clone(), incoming_sender, services);
     let following = Following::start(local.clone(), refusals.clone());
     let feed = Feed::new(publication.clone());
     let (answer_sender, answers) = channel(MAX_WAITING);
@@ -147,6 +159,8 @@ pub(crate) fn member(
         publication,
         following,
         telling: BTreeSet::new(),
+        fronts,
+        fronted: BTreeSet::new(),
         told,
         counted: None,
         stepped_aside: 0,
@@ -306,6 +320,8 @@ impl Cluster {
     fn connect(&mut self, members: Vec<(MemberId, registry::Record)>) {
         let telling = members.iter().filter(|(_, record)| record.tells_facts);
         self.telling = telling.map(|(member, _)| member.clone()).collect();
+        let fronted = members.iter().filter(|(_, record)| record.takes_fronts);
+        self.fronted = fronted.map(|(member, _)| member.clone()).collect();
         self.apis = members.iter().map(|(member, record)| (member.clone(), record.api.clone())).collect();
         for (member, registry::Record { address, .. }) in members {
             if self.peers.get(&member).is_none_or(|(known, _)| *known != address) {
@@ -340,6 +356,7 @@ impl Cluster {
     fn note_standing(&self) {
         let leader = self.member.leader(self.now()).filter(|_| !self.member.leads());
         self.following.set_leader(leader.as_ref().and_then(|(leader, _)| self.leading(leader)));
+        self.note_leader_of_fronts(leader.map(|(leader, _)| leader));
         let leader = leader.map(|(leader, _)| LeaderApi {
             name: leader.to_string(),
             url: self.apis.get(leader).cloned().flatten(),

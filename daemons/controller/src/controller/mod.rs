@@ -15,6 +15,7 @@ use braid_packet::lldp::ProbeKey;
 use braid_recording::Recorder;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{error, info};
@@ -172,13 +173,14 @@ impl Controller {
             }),
         };
         let questions = http.start(tasks)?;
+        let (accepted, accept_queue) = channels::accept_queue();
         let cluster = self.cluster.map(|joined| {
             engine.borrow_mut().switches_mut().stand_by(joined.stamp());
             if let Some((tls, own)) = joined.tls().zip(joined.ip()) {
                 let follow = cluster::follow_certificates(engine.clone(), tls, own);
                 tasks.spawn("cluster-certificates", follow);
             }
-            let (handle, member) = cluster::member(engine.clone(), joined, standing);
+            let (handle, member) = cluster::member(engine.clone(), joined, standing, accepted.clone());
             tasks.spawn("cluster", member);
             handle
         });
@@ -188,7 +190,9 @@ impl Controller {
         }
         let surroundings =
             ovsdb::Surroundings { openflow_port: self.openflow.port(), tls: self.openflow_tls.clone() };
-        serve_switches(&engine, self.switches, self.openflow_tls, tasks, accepting)?;
+        let listener = tokio::net::TcpListener::from_std(self.switches)?;
+        accept_switches(&engine, listener, self.openflow_tls.clone(), (accepting, accepted))?;
+        tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, self.openflow_tls)?.serve());
         ovsdb::start(tasks, engine.clone(), self.ovsdb, surroundings)?;
         tasks.spawn("policy", policy::follow(engine.clone(), self.policy, self.reload));
         tasks.spawn("http-certificate", access::follow(self.access.tls));
@@ -221,23 +225,20 @@ async fn signalled() {
     }
 }
 
-fn serve_switches(
+/// Passes on what switches open, after their handshakes if they speak TLS.
+fn accept_switches(
     engine: &Shared,
-    listener: TcpListener,
+    listener: tokio::net::TcpListener,
     tls: Option<OpenFlowTls>,
-    tasks: &mut Tasks,
-    accepting: &mut Tasks,
+    (accepting, accepted): (&mut Tasks, mpsc::Sender<channels::Incoming>),
 ) -> io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let (accepted, accept_queue) = channels::accept_queue();
-    match tls.clone() {
+    match tls {
         Some(tls) => {
             let handshakes = channels::start_handshakes(accepting, tls, accepted)?;
             accepting.spawn("accept", channels::accept(engine.clone(), listener, handshakes));
         }
         None => accepting.spawn("accept", channels::accept(engine.clone(), listener, accepted)),
     }
-    tasks.spawn("channels", Channels::new(engine.clone(), accept_queue, tls)?.serve());
     Ok(())
 }
 

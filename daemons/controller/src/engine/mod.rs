@@ -27,7 +27,8 @@ use crate::notices::NoticeSender;
 use crate::reload::Reloads;
 use rule_reads::RuleReads;
 pub(crate) use rule_reads::{ReadRules, ReadRulesError};
-pub(crate) use switches::{JoinError, RoleRefusal, Switches};
+use switches::PeerRole;
+pub(crate) use switches::{JoinError, Reached, RoleRefusal, SharedPresence, Switches};
 
 /// The brain, and the switches that it talks to. All on one thread.
 pub(crate) struct Engine {
@@ -198,8 +199,18 @@ impl Engine {
         address: SocketAddr,
         outbox: &Rc<Outbox>,
     ) -> Result<bool, JoinError> {
+        self.displace(dpid, outbox);
         let now = self.now();
         self.switches.join(now, dpid, address, outbox)
+    }
+
+    /// A switch that was reached through a standby has connected itself.
+    fn displace(&mut self, dpid: DatapathId, outbox: &Rc<Outbox>) {
+        let now = self.now();
+        if self.switches.displace(now, dpid, outbox) {
+            self.rule_reads.end(dpid, ReadRulesError::Left);
+            self.handle(now, &Event::SwitchDown { dpid });
+        }
     }
 
     /// Another controller is the switch's master. Claims the role again if this one has a newer term by now; otherwise nothing
@@ -211,6 +222,7 @@ impl Engine {
         outbox: &Rc<Outbox>,
         refusal: RoleRefusal,
     ) -> Result<(), JoinError> {
+        self.displace(dpid, outbox);
         let now = self.now();
         let lost = self.switches.lose_role(now, (dpid, address), outbox, refusal)?;
         self.rule_reads.end(dpid, ReadRulesError::NotMaster);
@@ -235,12 +247,13 @@ impl Engine {
         }
     }
 
-    /// The OpenFlow connection of a switch closed.
-    pub(crate) fn leave(&mut self, dpid: DatapathId) {
+    /// The OpenFlow connection of a switch with this outbox closed.
+    pub(crate) fn leave(&mut self, dpid: DatapathId, outbox: &Rc<Outbox>) {
         let now = self.now();
+        let Some(role) = self.switches.leave(now, dpid, outbox) else { return };
         self.rule_reads.end(dpid, ReadRulesError::Left);
         // The brain knows nothing of switches that another controller has.
-        if self.switches.leave(now, dpid) {
+        if role == PeerRole::Master {
             self.handle(now, &Event::SwitchDown { dpid });
         }
     }

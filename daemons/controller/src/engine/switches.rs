@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Bound;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
-use braid_cluster::TermStamp;
+use braid_cluster::{MemberId, Presence, TermStamp};
 use braid_control::Threat;
 use braid_types::{DatapathId, Term, Time};
 
@@ -21,7 +22,19 @@ pub(crate) struct Switches {
     roster: Roster,
     mastership: Mastership,
     /// How many have answered lately, and when that was counted.
-    reached: Option<(Time, u32)>,
+    reached: Option<(Time, Reached)>,
+    presence: SharedPresence,
+}
+
+/// Which switches this member reaches, shared by several threads.
+pub(crate) type SharedPresence = Arc<Mutex<Presence>>;
+
+/// How many switches have answered lately.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Reached {
+    pub(crate) switches: u32,
+    /// Those among them that are reached through standbys.
+    pub(crate) relayed: u32,
 }
 
 /// A connected switch.
@@ -34,7 +47,7 @@ pub(super) struct Peer {
 
 /// What this controller is to a connected switch. It writes only where it is master.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum PeerRole {
+pub(super) enum PeerRole {
     Master,
     /// It has asked for the role in a newer term than the one that the switch refused.
     Claiming,
@@ -63,6 +76,9 @@ pub(crate) enum JoinError {
     Duplicate(#[from] Duplicate),
     #[error(transparent)]
     Roster(#[from] RosterError),
+    /// This is so of connections through standbys only.
+    #[error("this controller reaches the switch already, or does not lead any more")]
+    NotNeeded,
 }
 
 /// What a switch says that has another master.
@@ -92,6 +108,7 @@ impl Switches {
             roster: Roster::new(&SwitchAccess::default()),
             mastership: Mastership::new(Term(clock::generation())),
             reached: None,
+            presence: SharedPresence::default(),
         }
     }
 
@@ -112,6 +129,29 @@ impl Switches {
         self.connected.get(&dpid).map(|peer| peer.address)
     }
 
+    /// The standby through which a switch is reached.
+    pub(crate) fn via(&self, dpid: DatapathId) -> Option<&MemberId> {
+        self.connected.get(&dpid).and_then(|peer| peer.outbox.via())
+    }
+
+    /// How many switches are reached through each standby.
+    pub(crate) fn relayed(&self) -> BTreeMap<MemberId, u32> {
+        let mut relayed = BTreeMap::new();
+        let via = self.connected.values().filter_map(|peer| peer.outbox.via());
+        via.for_each(|member| *relayed.entry(member.clone()).or_default() += 1);
+        relayed
+    }
+
+    /// The outbox of a connected switch.
+    pub(crate) fn outbox(&self, dpid: DatapathId) -> Option<&Rc<Outbox>> {
+        self.connected.get(&dpid).map(|peer| &peer.outbox)
+    }
+
+    /// Which switches this member reaches.
+    pub(crate) const fn presence(&self) -> &SharedPresence {
+        &self.presence
+    }
+
     /// Those whose master this controller is.
     pub(crate) fn mastered(&self) -> impl Iterator<Item = DatapathId> {
         self.connected.iter().filter(|(_, peer)| peer.role == PeerRole::Master).map(|(dpid, _)| *dpid)
@@ -129,17 +169,34 @@ impl Switches {
         self.roster.check_address(address.ip())
     }
 
-    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox.
+    /// Whether a switch with this datapath id may join from this address now, over the connection with this outbox. One that
+    /// connects itself may join in the place of its connection through a standby, and not the other way round.
     pub(crate) fn check_join(
         &self,
         dpid: DatapathId,
         address: SocketAddr,
         outbox: &Rc<Outbox>,
     ) -> Result<(), JoinError> {
-        match self.connected.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox)) {
-            Some(peer) => Err(Duplicate { dpid, other: peer.address }.into()),
-            None => Ok(self.roster.check(dpid, address.ip())?),
+        let other = self.connected.get(&dpid).filter(|peer| !Rc::ptr_eq(&peer.outbox, outbox));
+        if outbox.via().is_some() && (other.is_some() || self.mastership.term().is_none()) {
+            return Err(JoinError::NotNeeded);
         }
+        match other {
+            Some(peer) if peer.outbox.via().is_none() => Err(Duplicate { dpid, other: peer.address }.into()),
+            Some(_) | None => Ok(self.roster.check(dpid, address.ip())?),
+        }
+    }
+
+    /// Ends the connection of a switch through a standby, if it has another one: this. Returns whether this controller was its
+    /// master.
+    pub(super) fn displace(&mut self, now: Time, dpid: DatapathId, outbox: &Rc<Outbox>) -> bool {
+        let other = self.connected.get(&dpid).map(|peer| peer.outbox.clone());
+        let Some(other) = other.filter(|it| it.via().is_some() && outbox.via().is_none()) else {
+            return false;
+        };
+        other.discard();
+        other.close();
+        self.leave(now, dpid, &other) == Some(PeerRole::Master)
     }
 
     /// The term in which the role of master is claimed; `None` while another member of the cluster leads.
@@ -158,12 +215,12 @@ impl Switches {
     }
 
     /// So many switches have answered lately.
-    pub(crate) const fn note_reached(&mut self, now: Time, switches: u32) {
-        self.reached = Some((now, switches));
+    pub(crate) const fn note_reached(&mut self, now: Time, reached: Reached) {
+        self.reached = Some((now, reached));
     }
 
     /// How many switches have answered lately, and when that was counted; `None` where nobody counts.
-    pub(crate) const fn reached(&self) -> Option<(Time, u32)> {
+    pub(crate) const fn reached(&self) -> Option<(Time, Reached)> {
         self.reached
     }
 
@@ -196,7 +253,10 @@ impl Switches {
         let mut left = Vec::new();
         for (dpid, peer) in &mut self.connected {
             peer.outbox.discard();
-            peer.outbox.ask(RoleWish::Release(newest));
+            match peer.outbox.via() {
+                None => peer.outbox.ask(RoleWish::Release(newest)),
+                Some(_) => peer.outbox.close(),
+            }
             if std::mem::replace(&mut peer.role, PeerRole::Slave) == PeerRole::Master {
                 left.push(*dpid);
             }
@@ -246,11 +306,12 @@ impl Switches {
         Ok(RoleLoss { was_master: before == Some(PeerRole::Master), is_new, foreign })
     }
 
-    /// The OpenFlow connection of a switch has closed. Returns whether this controller was its master.
-    pub(super) fn leave(&mut self, now: Time, dpid: DatapathId) -> bool {
-        let left = self.connected.remove(&dpid);
+    /// The OpenFlow connection with this outbox has closed. Returns what this controller was to the switch; nothing if the switch
+    /// has another connection by now.
+    pub(super) fn leave(&mut self, now: Time, dpid: DatapathId, outbox: &Rc<Outbox>) -> Option<PeerRole> {
+        self.connected.get(&dpid).filter(|peer| Rc::ptr_eq(&peer.outbox, outbox))?;
         self.roster.leave(now, dpid);
-        left.is_none_or(|peer| peer.role == PeerRole::Master)
+        self.connected.remove(&dpid).map(|peer| peer.role)
     }
 
     /// The switch, if this controller is its master and may write to it.

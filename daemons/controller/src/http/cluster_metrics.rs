@@ -18,7 +18,7 @@ pub(super) struct ClusterMetrics(pub(super) Option<Cluster>);
 /// Name, help and value.
 type Gauge = (&'static str, &'static str, fn(&Cluster) -> u64);
 
-const GAUGES: [Gauge; 7] = [
+const GAUGES: [Gauge; 8] = [
     ("cluster_leads", "Whether this controller leads its cluster", |it| {
         u64::from(it.leader.is_some() && it.leader == it.member)
     }),
@@ -27,6 +27,11 @@ const GAUGES: [Gauge; 7] = [
     ("cluster_members", "Members of the cluster that this controller knows of", |it| it.members.len() as u64),
     ("cluster_facts", "Facts that this controller tells its standbys, or has of its leader", |it| it.facts),
     ("cluster_switches_reached", "Switches that answer this controller", switches_reached),
+    (
+        "cluster_switches_relayed",
+        "Switches that the leader serves through standbys, at a standby those through it",
+        relayed,
+    ),
     ("cluster_followers", "Standbys that have what this controller knows, while it leads", followers),
 ];
 
@@ -59,6 +64,11 @@ fn followers(cluster: &Cluster) -> u64 {
 fn switches_reached(cluster: &Cluster) -> u64 {
     let own = cluster.members.iter().find(|it| Some(&it.name) == cluster.member.as_ref());
     own.and_then(|it| it.switches_reached).unwrap_or_default().into()
+}
+
+/// All that a member knows of: a leader of its standbys, a standby of itself.
+fn relayed(cluster: &Cluster) -> u64 {
+    cluster.members.iter().filter_map(|it| it.switches_relayed).map(u64::from).sum()
 }
 
 impl Collector for ClusterMetrics {

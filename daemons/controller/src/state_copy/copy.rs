@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_api::SwitchRole;
+use braid_cluster::MemberId;
 use braid_control::view::{EdgeView, LinkView, SwitchView, TransferRecord};
 use braid_control::{Counters, Sizes};
 use braid_steering::{Count, Policies, TransferId};
@@ -70,5 +71,7 @@ pub(crate) struct ConnectedSwitch {
     pub(crate) role: SwitchRole,
     /// The address that it connects from.
     pub(crate) address: Option<std::net::SocketAddr>,
+    /// The member through which it is reached.
+    pub(crate) via: Option<MemberId>,
     pub(crate) metadata: SwitchMetadata,
 }

@@ -18,15 +18,15 @@ const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr:
 const CLAIM: &[u8] = br#"{"src":"10.0.0.1","dst":"10.0.0.2","paths":1}"#;
 
 /// An etcd; it ends with this.
-struct Etcd {
+pub(crate) struct Etcd {
     folder: TempDir,
-    url: String,
+    pub(crate) url: String,
     process: Child,
 }
 
 impl Etcd {
     /// `None`, and says so, where it is not installed.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let address = TcpListener::bind(ANY).and_then(|it| it.local_addr()).expect("a port");
         let url = format!("http://{address}");
@@ -97,7 +97,7 @@ fn cluster(store: &str, name: &str) -> ClusterConfig {
     }
 }
 
-fn member(store: &str, name: &str) -> Running {
+pub(crate) fn member(store: &str, name: &str) -> Running {
     Running::start_with(Config { cluster: Some(cluster(store, name)), ..config(ANY, ANY, None) })
 }
 
@@ -118,7 +118,7 @@ fn encrypted(cluster: ClusterConfig, tls: &Tls) -> Running {
 }
 
 /// The standby of two members that agree on their leader.
-fn standby<'a>(members: [(&str, &'a Running); 2]) -> &'a Running {
+pub(crate) fn standby<'a>(members: [(&str, &'a Running); 2]) -> &'a Running {
     let both = || members.map(|(_, it)| leader(it));
     wait_for(|| both()[0].is_some() && both()[0] == both()[1], || format!("{:?}", both()));
     let leading = both()[0].clone().expect("a leader");

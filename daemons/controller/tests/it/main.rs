@@ -6,6 +6,7 @@ mod api;
 mod browsers;
 mod cluster;
 mod exhaustion;
+mod fronts;
 mod hostile;
 mod links;
 mod live;

@@ -170,7 +170,11 @@ pub(crate) struct Switch {
 
 impl Switch {
     pub(crate) fn connect(to: SocketAddr) -> Self {
-        let stream = TcpStream::connect(to).expect("OpenFlow port");
+        Self::over(TcpStream::connect(to).expect("OpenFlow port"))
+    }
+
+    /// The same over a connection that is open.
+    pub(crate) fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
         Self { stream, inbox: Vec::new() }
     }
@@ -284,7 +288,7 @@ pub(crate) fn port(number: u32) -> Port<'static> {
     }
 }
 
-fn port_desc<'a>(ports: &'a [Port<'a>]) -> Message<'a> {
+pub(crate) fn port_desc<'a>(ports: &'a [Port<'a>]) -> Message<'a> {
     reply(ReplyBody::PortDesc(List::new(ports)))
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::channel;
 
 use super::publication::Update;
 use super::*;
-use crate::cluster::peers::{self, Hello, Local, Refusals};
+use crate::cluster::peers::{self, Hello, Local, Refusals, Services};
 
 fn local(member: &str, run: u64) -> Local {
     Local { hello: Hello::new("c", &MemberId::new(member), RunId(run)), tls: None }
@@ -37,7 +37,8 @@ impl Leader {
         let (publication, (updates, queue)) = (Publication::default(), sync_channel(4));
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        peers::accept(listener, local("a", 1), channel(64).0, publication.clone());
+        let services = Services { publication: publication.clone(), admission: None };
+        peers::accept(listener, local("a", 1), channel(64).0, services);
         let kept = publication.clone();
         thread::spawn(move || kept.keep(&queue));
         Self { publication, updates, address }

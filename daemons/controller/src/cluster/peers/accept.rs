@@ -15,9 +15,11 @@ use super::lines::Lines;
 use super::tls::Secured;
 use super::{GREETING_TIMEOUT, Greeting, Hello, Incoming, Local, Refusals, SILENCE, spawn};
 use crate::cluster::facts::{self, Publication};
+use crate::cluster::fronts::Admission;
 use crate::peer_limit::{PeerCounts, PeerLimitError, PeerLimits};
 
-/// Connections at the same time. A member has one, one that follows, and others while it connects anew.
+/// Connections at the same time. A member has one, one that follows, one that offers switches,
+/// and others while it connects anew. That of a switch counts until it is greeted.
 const LIMITS: PeerLimits = PeerLimits { address: 8, prefix: 64, loopback: 64, total: 128 };
 
 /// What all connections share.
@@ -25,10 +27,32 @@ struct Listening {
     local: Local,
     incoming: Sender<Incoming>,
     refusals: Refusals,
-    publication: Publication,
+    services: Services,
     counts: Mutex<PeerCounts>,
     /// The newest connection from each member.
     open: Mutex<BTreeMap<MemberId, (ConnectionId, TcpStream)>>,
+}
+
+/// What others may ask of this member, apart from messages.
+#[derive(Clone, Default)]
+pub(in crate::cluster) struct Services {
+    pub(in crate::cluster) publication: Publication,
+    /// `None`: switches are not served through standbys.
+    pub(in crate::cluster) admission: Option<Admission>,
+}
+
+impl Services {
+    /// Why this member does not do what another one asks for, if it does not.
+    fn refusal(&self, theirs: &Hello) -> Option<String> {
+        if theirs.follows {
+            return self.publication.refusal();
+        }
+        if theirs.offers || theirs.relays.is_some() {
+            let nobody = || Some("it serves no switches through others".to_owned());
+            return self.admission.as_ref().map_or_else(nobody, Admission::refusal);
+        }
+        None
+    }
 }
 
 /// Accepts other members of the cluster.
@@ -36,11 +60,11 @@ pub(in crate::cluster) fn accept(
     listener: TcpListener,
     local: Local,
     incoming: Sender<Incoming>,
-    publication: Publication,
+    services: Services,
 ) {
     let counts = Mutex::new(PeerCounts::new(LIMITS));
     let refusals = Refusals::new(incoming.clone());
-    let listening = Listening { local, incoming, refusals, publication, counts, open: Mutex::default() };
+    let listening = Listening { local, incoming, refusals, services, counts, open: Mutex::default() };
     let listening = Arc::new(listening);
     spawn("cluster-accept", move || {
         for (number, stream) in (0..).zip(listener.incoming().flatten()) {
@@ -75,7 +99,12 @@ impl Listening {
         let secured = secured.inspect_err(|error| self.note_failure(from, error))?;
         let Some((theirs, mut lines)) = self.greet(from, secured)? else { return Ok(()) };
         if theirs.follows {
-            return facts::serve(&self.publication, &theirs.member, lines);
+            return facts::serve(&self.services.publication, &theirs.member, lines);
+        }
+        match (&self.services.admission, theirs.relays) {
+            (Some(admission), Some(switch)) => return admission.take(&theirs.member, switch, lines),
+            (Some(admission), None) if theirs.offers => return admission.serve(&theirs.member, lines),
+            _ => {}
         }
         self.note_open(&theirs.member, connection, socket);
         self.pass(Incoming::Opened(theirs.member.clone(), connection))?;
@@ -94,8 +123,7 @@ impl Listening {
         if let Some(why) = &refused {
             warn!(member = %theirs.member, %from, why, "another member was refused");
         }
-        let not_followed = theirs.follows.then(|| self.publication.refusal()).flatten();
-        let refused = refused.or(impostor).or(not_followed);
+        let refused = refused.or(impostor).or_else(|| self.services.refusal(&theirs));
         let is_refused = refused.is_some();
         secured.lines.write(&Greeting { hello: self.local.hello.clone(), refused }, GREETING_TIMEOUT)?;
         Ok((!is_refused).then_some((theirs, secured.lines)))

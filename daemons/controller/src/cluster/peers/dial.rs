@@ -13,6 +13,7 @@ use tracing::{info, warn};
 use super::lines::Lines;
 use super::tls::Secured;
 use super::{GREETING_TIMEOUT, Greeting, Hello, IDLE, Local, Refusals, VERSION, spawn};
+use crate::cluster::fronts::Switch;
 
 /// Messages that wait for a member; further ones are dropped, and heartbeats follow.
 const MAX_WAITING: usize = 16;
@@ -76,7 +77,31 @@ pub(in crate::cluster) fn identify(local: &Local, address: &str) -> Option<Hello
 /// # Errors
 /// It does not, or cannot be reached.
 pub(in crate::cluster) fn follow(local: &Local, address: &str, refusals: &Refusals) -> Result<Lines, String> {
-    let hello = Hello { follows: true, ..local.hello.clone() };
+    open_for(Hello { follows: true, ..local.hello.clone() }, local, address, refusals)
+}
+
+/// A connection over which the member at this address is offered switches.
+///
+/// # Errors
+/// It takes none, or cannot be reached.
+pub(in crate::cluster) fn offer(local: &Local, address: &str, refusals: &Refusals) -> Result<Lines, String> {
+    open_for(Hello { offers: true, ..local.hello.clone() }, local, address, refusals)
+}
+
+/// A connection over which the member at this address speaks OpenFlow with a switch, if it serves it.
+///
+/// # Errors
+/// It takes none, or cannot be reached.
+pub(in crate::cluster) fn relay(
+    local: &Local,
+    address: &str,
+    switch: Switch,
+    refusals: &Refusals,
+) -> Result<Lines, String> {
+    open_for(Hello { relays: Some(switch), ..local.hello.clone() }, local, address, refusals)
+}
+
+fn open_for(hello: Hello, local: &Local, address: &str, refusals: &Refusals) -> Result<Lines, String> {
     let opened = open(&Local { hello, tls: local.tls.clone() }, address);
     let Open { lines, greeting: Greeting { hello: theirs, refused } } = opened.map_err(|error| {
         let text = error.to_string();

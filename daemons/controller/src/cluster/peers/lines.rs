@@ -78,6 +78,30 @@ impl Lines {
         Ok(())
     }
 
+    /// Waits until enough was received that is no line.
+    ///
+    /// # Errors
+    /// There is not enough in time, or the connection has ended, or it is too much.
+    pub(in crate::cluster) fn wait_for(
+        &mut self,
+        limit: Duration,
+        is_enough: impl Fn(&[u8]) -> bool,
+    ) -> io::Result<()> {
+        let deadline = Instant::now() + limit;
+        while !is_enough(&self.unread) {
+            if self.unread.len() >= self.max_line {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            self.receive(deadline)?;
+        }
+        Ok(())
+    }
+
+    /// The connection, for something else than lines, and what was received and not taken.
+    pub(in crate::cluster) fn into_parts(self) -> (Transport, Vec<u8>) {
+        (self.transport, self.unread)
+    }
+
     fn receive(&mut self, deadline: Instant) -> io::Result<()> {
         loop {
             match self.transport.read(&mut self.room) {

@@ -18,8 +18,10 @@ use braid_cluster::{ConnectionId, MemberId, Message, RunId};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
-pub(super) use accept::accept;
-pub(super) use dial::{connect, follow, identify};
+use super::fronts::Switch;
+
+pub(super) use accept::{Services, accept};
+pub(super) use dial::{connect, follow, identify, offer, relay};
 pub(super) use lines::Lines;
 pub(super) use refusals::Refusals;
 pub(crate) use tls::follow_certificates;
@@ -56,6 +58,12 @@ pub(super) struct Hello {
     /// Whether it wants to be told facts, instead of sending messages.
     #[serde(default, skip_serializing_if = "is_false")]
     follows: bool,
+    /// Whether it offers switches that it reaches,
+    #[serde(default, skip_serializing_if = "is_false")]
+    offers: bool,
+    /// or passes on the connection of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relays: Option<Switch>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -87,8 +95,9 @@ pub(super) enum Incoming {
 
 impl Hello {
     pub(super) fn new(cluster: &str, member: &MemberId, run: RunId) -> Self {
-        let (version, oldest, follows) = (VERSION, OLDEST, false);
-        Self { cluster: cluster.to_owned(), member: member.clone(), run, version, oldest, follows }
+        let (version, oldest, follows, offers, relays) = (VERSION, OLDEST, false, false, None);
+        let (cluster, member) = (cluster.to_owned(), member.clone());
+        Self { cluster, member, run, version, oldest, follows, offers, relays }
     }
 
     /// Whether both are processes with the name of one member.

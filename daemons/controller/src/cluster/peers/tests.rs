@@ -9,7 +9,6 @@ use braid_types::Term;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::*;
-use crate::cluster::facts::Publication;
 
 mod tls;
 
@@ -26,7 +25,7 @@ fn listen_as(local: Local) -> (SocketAddr, Receiver<Incoming>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     let (sender, incoming) = channel(64);
-    accept(listener, local, sender, Publication::default());
+    accept(listener, local, sender, Services::default());
     (address, incoming)
 }
 
@@ -148,7 +147,7 @@ fn the_older_connection_of_a_member_ends_when_it_connects_anew() {
 #[test]
 fn members_of_older_versions_say_nothing_of_switches_and_understand_who_does() {
     let of = |text: &str| serde_json::from_str::<Message>(text).expect("a message");
-    let (term, reach) = (Term(7), Some(Reach { switches: 20, is_ready: true }));
+    let (term, reach) = (Term(7), Some(Reach { switches: 20, relayed: 0, is_ready: true }));
     let old = r#"{"heartbeat":{"term":7,"has_lease":true}}"#;
     assert_eq!(of(old), Message::Heartbeat { term, has_lease: true, reach: None });
     let unknown = Message::Heartbeat { term, has_lease: true, reach: None };

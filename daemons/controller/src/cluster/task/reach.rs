@@ -1,11 +1,12 @@
 //! What the member is told of the switches that it reaches, and what becomes of a leader that reaches few.
 
-use braid_cluster::MemberId;
+use braid_cluster::{MemberId, Reach};
 use braid_control::Threat;
 use braid_types::Time;
 use tracing::warn;
 
 use super::Cluster;
+use crate::engine::Reached;
 
 impl Cluster {
     /// Tells the member how many switches have answered, if they were counted since it was told last.
@@ -15,8 +16,10 @@ impl Cluster {
             return;
         }
         self.counted = counted;
-        if let Some((_, switches)) = counted {
-            self.member.handle_reach(now, switches, self.has_facts());
+        if let Some((_, Reached { switches, relayed })) = counted {
+            // Those that the leader serves through this member would answer it as well.
+            let switches = switches.saturating_add(self.fronts.fronted());
+            self.member.handle_reach(now, Reach { switches, relayed, is_ready: self.has_facts() });
         }
     }
 

@@ -22,6 +22,7 @@ impl Copied for ConnectedSwitch {
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
         let connected = |switch: SwitchView, role| Self {
             address: engine.switches().address(switch.dpid),
+            via: engine.switches().via(switch.dpid).cloned(),
             metadata: engine.names().metadata(switch.dpid),
             switch,
             role,
@@ -64,12 +65,13 @@ impl Listed for ConnectedSwitch {
     }
 
     fn wire(&self, _: &Naming) -> Switch {
-        let Self { switch, address, metadata, role } = self;
+        let Self { switch, address, via, metadata, role } = self;
         Switch {
             dpid: switch.dpid,
             role: *role,
             ports: switch.ports.iter().map(port).collect(),
             address: *address,
+            via: via.as_ref().map(ToString::to_string),
             name: metadata.name.clone(),
             group: metadata.group.clone(),
             position: metadata.position,

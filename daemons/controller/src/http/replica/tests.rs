@@ -126,6 +126,7 @@ fn a_long_list_is_forgotten_while_nobody_reads_it_and_copied_for_the_next_reader
                     switch,
                     role,
                     address,
+                    via: None,
                     metadata,
                 }));
                 answer.send(copy).expect("somebody waits");
