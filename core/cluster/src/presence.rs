@@ -1,6 +1,6 @@
 //! Which switches a member reaches, and since when: what a standby offers to be the front of, and what a leader lacks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_types::{DatapathId, Time};
@@ -23,16 +23,25 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// These are the switches that the member reaches now.
-    pub fn note(&mut self, now: Time, reached: &BTreeSet<DatapathId>) {
+    /// These are the switches that the member reaches now, in any order.
+    pub fn note(&mut self, now: Time, mut reached: Vec<DatapathId>) {
+        reached.sort_unstable();
+        reached.dedup();
         let (first, last) = self.told.unwrap_or((now, now));
         self.told = Some((first, now));
-        let (still, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            std::mem::take(&mut self.reached).into_iter().partition(|(dpid, _)| reached.contains(dpid));
-        self.reached = still;
-        self.lost.extend(gone.into_keys().map(|dpid| (dpid, last)));
-        reached.iter().for_each(|dpid| _ = self.reached.entry(*dpid).or_insert(now));
-        self.lost.retain(|dpid, at| now.since(*at) < SETTLED && !reached.contains(dpid));
+        let Self { reached: known, lost, .. } = self;
+        known.retain(|dpid, _| {
+            let stays = reached.binary_search(dpid).is_ok();
+            if !stays {
+                lost.insert(*dpid, last);
+            }
+            stays
+        });
+        // Mostly nothing has changed.
+        if known.len() < reached.len() {
+            reached.iter().for_each(|dpid| _ = known.entry(*dpid).or_insert(now));
+        }
+        lost.retain(|dpid, at| now.since(*at) < SETTLED && !known.contains_key(dpid));
     }
 
     /// The switches that a standby may offer: it has reached them for some time.
@@ -58,8 +67,7 @@ mod tests {
 
     /// Tells of these switches ten times a second, from one time to another.
     fn tell(presence: &mut Presence, millis: std::ops::Range<u64>, reached: &[DatapathId]) {
-        let reached = reached.iter().copied().collect();
-        millis.step_by(100).for_each(|at| presence.note(Time::from_millis(at), &reached));
+        millis.step_by(100).for_each(|at| presence.note(Time::from_millis(at), reached.to_vec()));
     }
 
     #[test]

@@ -29,6 +29,12 @@ pub enum Event<'a> {
         /// The switch.
         dpid: DatapathId,
     },
+    /// As [`SwitchDown`](Self::SwitchDown), because the switch gets another connection in its place, or another controller: that
+    /// is no failure of its links.
+    SwitchMoved {
+        /// The switch.
+        dpid: DatapathId,
+    },
     /// A port was added or changed.
     PortUp {
         /// The switch.

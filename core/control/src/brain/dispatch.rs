@@ -10,6 +10,7 @@ use braid_types::{DatapathId, SwitchPort, Time};
 use super::Brain;
 use crate::barrier::Barrier;
 use crate::command::{Command, Commands};
+use crate::discovery::SwitchLoss;
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::fabric::FabricChange;
 use crate::facts::{Fact, HostFact};
@@ -113,7 +114,8 @@ impl Dispatch<'_> {
     pub(super) fn handle(&mut self, event: &Event<'_>) {
         match event {
             Event::SwitchUp(switch) => self.on_switch_up(switch),
-            Event::SwitchDown { dpid } => self.on_switch_down(*dpid),
+            Event::SwitchDown { dpid } => self.on_switch_down(*dpid, SwitchLoss::Down),
+            Event::SwitchMoved { dpid } => self.on_switch_down(*dpid, SwitchLoss::Moved),
             Event::PortUp { dpid, port } => self.on_port(*dpid, port),
             Event::PortGone { dpid, port } => self.on_port_gone(SwitchPort::new(*dpid, *port)),
             Event::PacketIn { dpid, in_port, table, data } => {
@@ -204,7 +206,7 @@ impl Dispatch<'_> {
         }
     }
 
-    fn on_switch_down(&mut self, dpid: DatapathId) {
+    fn on_switch_down(&mut self, dpid: DatapathId, why: SwitchLoss) {
         self.brain.broadcast.handle_switch_down(dpid);
         self.brain.installed.forget(dpid);
         self.brain.admission.handle_switch_down(dpid);
@@ -212,7 +214,7 @@ impl Dispatch<'_> {
         self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchDown(dpid));
         self.follow_routes(RoutingChange::SwitchDown(dpid));
         self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchDown(dpid));
-        self.brain.discovery.handle_switch_down(&mut context!(self), dpid);
+        self.brain.discovery.handle_switch_down(&mut context!(self), dpid, why);
         self.drain_discovery();
         self.out.notice(Notice::SwitchLeft { dpid });
     }

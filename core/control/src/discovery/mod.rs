@@ -64,6 +64,15 @@ pub(crate) enum DiscoveryEvent {
     },
 }
 
+/// Why a switch has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SwitchLoss {
+    /// Its connection is closed.
+    Down,
+    /// It gets another connection, or another controller.
+    Moved,
+}
+
 impl Discovery {
     /// A switch joins. A blank switch has restarted.
     pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, dpid: DatapathId, is_blank: bool) {
@@ -75,11 +84,14 @@ impl Discovery {
         }
     }
 
-    /// A switch has left.
-    pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
+    /// A switch has left. Links are not unstable because its connection moves.
+    pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId, loss: SwitchLoss) {
         self.ports.remove_switch(dpid);
         let changes = cx.topology.remove_switch(dpid);
-        self.change(cx, changes, LinkLoss::Switch);
+        match loss {
+            SwitchLoss::Down => self.change(cx, changes, LinkLoss::Switch),
+            SwitchLoss::Moved => self.report(changes, LinkLoss::Switch),
+        }
     }
 
     /// A port was added or changed.
@@ -210,6 +222,10 @@ impl Discovery {
                 }
             }
         }
+        self.report(changes, why);
+    }
+
+    fn report(&mut self, changes: Vec<Change>, why: LinkLoss) {
         if !changes.is_empty() {
             self.events.push_back(DiscoveryEvent::Changed { changes, why });
         }

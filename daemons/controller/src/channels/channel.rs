@@ -369,7 +369,7 @@ impl Channel {
         self.stream.close();
         let (address, dpid) = (self.address, self.joined);
         if let Some(dpid) = dpid {
-            engine.leave(dpid, &self.outbox);
+            engine.leave(dpid, &self.outbox, matches!(why, ChannelError::Unreached));
             self.identity.iter().for_each(|identity| identity.note_left(dpid));
         }
         let dpid = dpid.map(tracing::field::display);

@@ -2,7 +2,6 @@
 //!
 //! Only answers count. A switch that is heard and does not hear still sends what hosts do, for as long as TCP lets it.
 
-use std::collections::BTreeSet;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -68,9 +67,9 @@ impl Channels {
     /// Notes which switches are reached, once in each round of questions.
     fn note_presence(&self, now: Time, limit: Duration) {
         let channels = self.slots.iter().flatten().filter(|channel| channel.is_reached(now, limit));
-        let reached: BTreeSet<_> = channels.filter_map(Channel::joined).collect();
+        let reached = channels.filter_map(Channel::joined).collect();
         let presence = self.engine.borrow().switches().presence().clone();
-        presence.lock().unwrap_or_else(PoisonError::into_inner).note(now, &reached);
+        presence.lock().unwrap_or_else(PoisonError::into_inner).note(now, reached);
     }
 
     fn ask(&mut self, now: Time, slot: Slot) {

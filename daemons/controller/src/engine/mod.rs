@@ -209,7 +209,7 @@ impl Engine {
         let now = self.now();
         if self.switches.displace(now, dpid, outbox) {
             self.rule_reads.end(dpid, ReadRulesError::Left);
-            self.handle(now, &Event::SwitchDown { dpid });
+            self.handle(now, &Event::SwitchMoved { dpid });
         }
     }
 
@@ -243,18 +243,19 @@ impl Engine {
         let left = self.switches.follow(newest);
         for dpid in left {
             self.rule_reads.end(dpid, ReadRulesError::NotMaster);
-            self.handle(self.now(), &Event::SwitchDown { dpid });
+            self.handle(self.now(), &Event::SwitchMoved { dpid });
         }
     }
 
-    /// The OpenFlow connection of a switch with this outbox closed.
-    pub(crate) fn leave(&mut self, dpid: DatapathId, outbox: &Rc<Outbox>) {
+    /// The OpenFlow connection of a switch with this outbox closed; `moves`: the switch gets another one in its place.
+    pub(crate) fn leave(&mut self, dpid: DatapathId, outbox: &Rc<Outbox>, moves: bool) {
         let now = self.now();
         let Some(role) = self.switches.leave(now, dpid, outbox) else { return };
         self.rule_reads.end(dpid, ReadRulesError::Left);
         // The brain knows nothing of switches that another controller has.
         if role == PeerRole::Master {
-            self.handle(now, &Event::SwitchDown { dpid });
+            let event = if moves { Event::SwitchMoved { dpid } } else { Event::SwitchDown { dpid } };
+            self.handle(now, &event);
         }
     }
 

@@ -27,7 +27,7 @@ impl Engine {
 
     fn leave_blank(&mut self, dpid: DatapathId) {
         let outbox = self.switches.outbox(dpid).cloned().expect("it is there");
-        self.leave(dpid, &outbox);
+        self.leave(dpid, &outbox, false);
     }
 }
 

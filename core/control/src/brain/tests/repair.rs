@@ -161,6 +161,25 @@ fn a_link_that_flaps_is_used_while_no_other_way_leads_across() {
 }
 
 #[test]
+fn links_do_not_flap_because_a_switch_gets_another_connection() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    for moves in [true, false] {
+        network.notices.clear();
+        for _ in 0..network.brain.settings().flap_limit {
+            if moves {
+                network.move_channel(9)
+            } else {
+                network.break_channel(9)
+            }
+            network.connect(9);
+            network.advance(Duration::from_secs(1));
+        }
+        let is_damped = network.notices.iter().any(|it| matches!(it, Notice::LinkDamped { .. }));
+        assert_eq!(is_damped, !moves);
+    }
+}
+
+#[test]
 fn a_link_that_goes_down_now_and_then_is_used_at_once() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     for _ in 0..10 {

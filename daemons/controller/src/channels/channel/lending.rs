@@ -42,7 +42,7 @@ impl Channel {
     /// The channel's connection, which nobody serves any more; `None` if the switch has not joined.
     pub(in crate::channels) fn lend(mut self, engine: &mut Engine) -> Option<Lent> {
         let dpid = self.joined?;
-        engine.leave(dpid, &self.outbox);
+        engine.leave(dpid, &self.outbox, true);
         let unsent = self.pending.split_off(self.sent.min(self.pending.len()));
         let Self { stream: transport, identity, address, rest: unread, .. } = self;
         Some(Lent { dpid, address, transport, unread, unsent, identity })

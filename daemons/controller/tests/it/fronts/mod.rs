@@ -53,7 +53,7 @@ struct Scene {
     /// Both members with their names: the one that leads first, and the other one.
     members: [(Running, &'static str); 2],
     switches: [FakeSwitch; 2],
-    _etcd: Etcd,
+    etcd: Etcd,
 }
 
 impl Scene {
@@ -64,7 +64,7 @@ impl Scene {
         let members = if is_of_a { [(a, "a"), (b, "b")] } else { [(b, "b"), (a, "a")] };
         let switches = [7, 8].map(FakeSwitch::new);
         members.iter().zip(&switches).for_each(|((member, _), switch)| switch.obey(member.openflow, 1));
-        Some(Self { members, switches, _etcd: etcd })
+        Some(Self { members, switches, etcd })
     }
 
     /// Waits until a member serves its own switch, and the other one through the other member.
@@ -86,6 +86,19 @@ fn switches_that_only_one_member_reaches_each_are_served_by_every_leader() {
     scene.wait_until_all_served(0);
     let ended = scene.switches.each_ref().map(|switch| switch.seen().ended.clone());
     assert_eq!(ended.concat(), Vec::<usize>::new(), "all of it over one connection of each switch");
+}
+
+#[test]
+fn a_switch_whose_front_stops_is_served_through_another_standby() {
+    let Some(Scene { members, switches, etcd }) = Scene::start() else { return };
+    let [(leader, _), (front, name)] = members;
+    let switch = &switches[1];
+    wait_until_served(&leader, switch, Some(name));
+    let other = member(&etcd.url, "c");
+    switch.obey(other.openflow, 2);
+    drop(front);
+    wait_until_served(&leader, switch, Some("c"));
+    assert_eq!(switch.seen().master, Some(2));
 }
 
 #[test]

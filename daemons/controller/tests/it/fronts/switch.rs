@@ -22,7 +22,7 @@ pub(super) struct FakeSwitch {
 pub(super) struct Seen {
     generation: Option<u64>,
     /// The connection that is master.
-    master: Option<usize>,
+    pub(super) master: Option<usize>,
     /// The term and connection of each rule that was written by the master.
     written: Vec<(u64, usize)>,
     /// Connections that have ended.

@@ -51,10 +51,15 @@ impl Network {
         self.tell(&Event::SwitchDown { dpid: dpid(number) });
     }
 
+    /// A switch's OpenFlow connection is replaced by another one, which is not up yet.
+    pub(in crate::brain::tests) fn move_channel(&mut self, number: u64) {
+        self.tell(&Event::SwitchMoved { dpid: dpid(number) });
+    }
+
     /// Another controller becomes the master of all switches: what this one still sends goes nowhere.
     pub(in crate::brain::tests) fn depose(&mut self) {
         for dpid in self.switches.keys() {
-            self.brain.handle(self.now, &Event::SwitchDown { dpid: *dpid }, &mut Commands::default());
+            self.brain.handle(self.now, &Event::SwitchMoved { dpid: *dpid }, &mut Commands::default());
         }
     }
 
