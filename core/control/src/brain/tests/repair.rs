@@ -167,9 +167,9 @@ fn links_do_not_flap_because_a_switch_gets_another_connection() {
         network.notices.clear();
         for _ in 0..network.brain.settings().flap_limit {
             if moves {
-                network.move_channel(9)
+                network.move_channel(9);
             } else {
-                network.break_channel(9)
+                network.break_channel(9);
             }
             network.connect(9);
             network.advance(Duration::from_secs(1));
