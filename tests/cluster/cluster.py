@@ -259,7 +259,8 @@ class Check:
         while way() is None and time.time() < since + 20:
             time.sleep(0.05)
         self.times.setdefault("served through a standby", []).append(time.time() - since)
-        self.expect("the switch is served through a standby that says so", way() is not None and self.members[way()].relayed() == 1)
+        says_so = lambda: way() is not None and self.members[way()].relayed() == 1
+        self.expect("the switch is served through a standby that says so", wait_until_equal(says_so, True))
         transfers = leader.transfers()
         client = self.lab.inside("alpha", "python3", str(HERE / "mptcp.py"), "hold", "10.0.0.2", "1")
         self.expect("hosts behind it open a connection", client.stdout.readline() == "open\n")
