@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tracing::warn;
 
-use super::refuse;
+use super::connections::refuse;
 use crate::engine::Shared;
 
 /// An accepted connection and its remote address.
