@@ -162,6 +162,26 @@ fn urgent_packets_find_paths_short_while_bulk_fills_both() {
     assert!(bulk > 26_500, "both paths carry {bulk} packets");
 }
 
+/// The 99th percentile of what urgent packets take while bulk fills both paths, in steps of a millisecond.
+fn slowest_of(took: &mut [u32]) -> u32 {
+    took.sort_unstable();
+    took[took.len() * 99 / 100]
+}
+
+#[test]
+fn a_machine_that_stands_still_for_a_moment_is_no_jitter() {
+    let mut world = pair();
+    narrow(&mut world);
+    overload(&mut world, 5_000);
+    for _ in 0..2 {
+        world.stand_still(Duration::from_millis(250));
+        overload(&mut world, 1_000);
+    }
+    let mut took = overload(&mut world, 10_000).split_off(50);
+    let slowest = slowest_of(&mut took);
+    assert!(slowest <= 40, "{slowest} ms");
+}
+
 #[test]
 fn copies_arrive_once_each_and_though_each_path_loses_many() {
     let traffic = Traffic { urgent: PathChoice::Duplicate, ..Traffic::default() };

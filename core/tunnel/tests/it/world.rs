@@ -167,6 +167,11 @@ impl World {
         }
     }
 
+    /// Time passes in which no site does anything; the network goes on.
+    pub(crate) fn stand_still(&mut self, time: Duration) {
+        self.now = self.now + time;
+    }
+
     pub(crate) fn send(&mut self, site: usize, packet: &[u8]) {
         self.sites[site].handle_packet(self.now, packet);
         self.collect(site);

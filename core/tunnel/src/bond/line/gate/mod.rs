@@ -27,6 +27,8 @@ const JITTER_VARIES: f64 = 0.7;
 /// A path that had more jitter in this time, up to twice as long, is not held: it looks full when it is not.
 const MOST_JITTER: f64 = 0.008;
 const JITTER_WINDOW: Duration = Duration::from_secs(60);
+/// A probe counts as so much jitter at most: one that is very late says that a machine stood still.
+const MOST_OF_ONE: f64 = 0.016;
 /// With fewer answers, the beginning of traffic would count as jitter.
 const JITTER_ANSWERS: u32 = 50;
 /// The part of what the model was wrong by that is corrected at once.
@@ -204,7 +206,7 @@ impl Gate {
     fn note_jitter(&mut self, now: Time, roughness: f64) {
         self.answers = self.answers.saturating_add(1);
         let weight = (1.0 / f64::from(self.answers)).max(JITTER_WEIGHT);
-        self.jitter += weight * (roughness - self.jitter);
+        self.jitter += weight * (roughness.min(MOST_OF_ONE) - self.jitter);
         if now.since(self.jitter_since) >= JITTER_WINDOW {
             (self.most_jitter, self.jitter_since) = ([0.0, self.most_jitter[0]], now);
         }
