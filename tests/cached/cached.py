@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What Open vSwitch caches for SYNs from Linux's own ports covers none of advised subflows, and all else is cached by few bits.
+"""What Open vSwitch caches for handshakes of Linux's own ports covers none of advised subflows, and all else is cached by few bits.
 
     cached.py [--braid PROGRAM]
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from testbed import Lab  # noqa: E402
+from testbed import Lab, wait_until  # noqa: E402
 
 SCENARIO = HERE.parent / "roles" / "roles.yaml"
 ADVISED = range(0xF000, 65_001)
@@ -29,17 +29,20 @@ ENDS = {
 class CachedLab(Lab):
     def deploy(self):
         self.run("lab", "deploy", str(SCENARIO), "--name", self.name)
+        # Until then nothing passes the port.
+        dump = ["ovs-ofctl", "-O", "OpenFlow13", "dump-flows", "s1"]
+        wait_until("the first port is a host's", lambda: "in_port=1 actions=goto_table:1" in self.ovs(*dump))
 
-    def cached(self, protocol, port, flags):
-        """The match that the first switch would cache for a packet from this port, and whether the controller gets it."""
-        packet = f"in_port=1,{protocol},{ENDS[protocol]},tp_src={port},tp_dst=5201,tcp_flags={flags}"
+    def cached(self, protocol, ports, flags):
+        """The match that the first switch would cache for a packet between these ports, and whether the controller gets it."""
+        packet = f"in_port=1,{protocol},{ENDS[protocol]},tp_src={ports[0]},tp_dst={ports[1]},tcp_flags={flags}"
         text = self.ovs("ovs-appctl", "ofproto/trace", "s1", packet)
         return re.search(r"^Megaflow: (.*)$", text, re.MULTILINE)[1], "CONTROLLER" in text
 
 
-def covered(match):
-    """The ports of advised subflows that a cached match covers."""
-    found = re.search(r"tp_src=(\w+)(?:/(\w+))?", match)
+def covered(match, end):
+    """The ports of advised subflows that a cached match covers, at this end."""
+    found = re.search(rf"tp_{end}=(\w+)(?:/(\w+))?", match)
     if not found:
         return list(ADVISED)
     value, mask = int(found[1], 0), int(found[2] or "0xffff", 0)
@@ -47,22 +50,29 @@ def covered(match):
 
 
 def judge_syn(lab, protocol, port):
-    match, is_punted = lab.cached(protocol, port, "syn")
+    return judge_handshake(*lab.cached(protocol, (port, 5201), "syn"), "src")
+
+
+def judge_answer(lab, protocol, port):
+    return judge_handshake(*lab.cached(protocol, (5201, port), "syn|ack"), "dst")
+
+
+def judge_handshake(match, is_punted, end):
     if not is_punted:
         return match, "does not go to the controller"
-    ports = covered(match)
+    ports = covered(match, end)
     return match, f"covers {len(ports)} ports of advised subflows" if ports else ""
 
 
 def judge_data(lab, protocol, port):
-    match, _ = lab.cached(protocol, port, "ack")
+    match, _ = lab.cached(protocol, (port, 5201), "ack")
     return match, "tells ports apart" if re.search(r"tp_(src|dst)=", match) else ""
 
 
 def run(lab):
     lab.deploy()
     failed = 0
-    for judge in (judge_syn, judge_data):
+    for judge in (judge_syn, judge_answer, judge_data):
         for protocol in ENDS:
             for port in OTHERS:
                 match, why = judge(lab, protocol, port)

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, TableId, TcpFlags};
+use braid_openflow::{Action, EthType, Instruction, List, Masked, Metadata, OxmField, TableId, TcpFlags};
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::actions::{leave, set_eth_dst, set_eth_src};
@@ -18,6 +18,8 @@ const ICMPV6: u8 = 58;
 const NEIGHBOUR_SOLICITATION: u8 = 135;
 const NEIGHBOUR_ADVERTISEMENT: u8 = 136;
 const MULTICAST_BIT: MacAddr = MacAddr::new([1, 0, 0, 0, 0, 0]);
+/// The metadata of SYN/ACKs: rules that match it are looked at for no other packet.
+const ANSWER: Metadata = Metadata(1);
 const SYN_OR_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 
 /// Up to `N` values on the stack.
@@ -49,6 +51,8 @@ impl<T: Copy, const N: usize> FixedVec<T, N> {
 
 /// The match fields.
 pub(super) type Fields = FixedVec<OxmField<'static>, 8>;
+/// The instructions.
+type Instructions<'a> = FixedVec<Instruction<'a>, 3>;
 /// The applied actions.
 pub(super) type Actions = FixedVec<Action<'static>, 2>;
 
@@ -86,6 +90,12 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), port])
         }
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN, SYN_OR_ACK),
+        Rule::SynAckToLastPort { ipv6 } => fields([
+            OxmField::Metadata(Masked::exact(ANSWER)),
+            OxmField::EthType(eth_type(ipv6)),
+            OxmField::IpProto(TCP),
+            OxmField::TcpDst(Masked::exact(u16::MAX)),
+        ]),
         Rule::Metered { port, class } => from_port(port, &matching(&class.base())),
         Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK, SYN_OR_ACK)),
         Rule::Reset { ipv6, port } => from_port(port, &tcp_flags(ipv6, TcpFlags::RST, TcpFlags::RST)),
@@ -166,6 +176,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::AdvisedHandshake { .. }
         | Rule::SourceFilter { .. }
         | Rule::NoStream
+        | Rule::SynAckToLastPort { .. }
         | Rule::LocalRoute { .. }
         | Rule::ArpLocalRoute { .. }
         | Rule::Egress { .. } => actions([]),
@@ -184,7 +195,7 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
         | Rule::SynAck { .. }
         | Rule::Reset { .. }
         | Rule::NeighborCopy { .. } => Some(Table::Stream),
-        Rule::NoStream => Some(Table::Route),
+        Rule::NoStream | Rule::SynAckToLastPort { .. } => Some(Table::Route),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
         Rule::FromBypass { .. } => Some(Table::Bypass),
         Rule::FromLink { .. } | Rule::BypassEnd { .. } => Some(Table::Fabric),
@@ -193,13 +204,17 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
 }
 
 /// The rule's instructions; `applied` are its actions.
-pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> FixedVec<Instruction<'a>, 2> {
+pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Instructions<'a> {
     let act = Instruction::ApplyActions(List::new(applied.as_slice()));
     let goto = next_table(rule).map(|table| Instruction::GotoTable(TableId(table as u8)));
     match (applied.as_slice().is_empty(), goto, rule) {
         (_, _, Rule::Metered { port, .. }) => {
             let meter = Instruction::Meter(meter::id(*port));
             FixedVec::new(meter, [meter, goto.unwrap_or(act)])
+        }
+        (_, Some(goto), Rule::SynAck { .. }) => {
+            let mark = Instruction::WriteMetadata { metadata: ANSWER, metadata_mask: Metadata(u64::MAX) };
+            FixedVec::new(act, [act, mark, goto])
         }
         (true, Some(goto), _) => FixedVec::new(goto, [goto]),
         (true, None, _) => FixedVec::new(act, []),
@@ -209,7 +224,7 @@ pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> FixedVec<In
 }
 
 /// The instructions of a deletion.
-pub(super) fn no_instructions<'a>() -> FixedVec<Instruction<'a>, 2> {
+pub(super) fn no_instructions<'a>() -> Instructions<'a> {
     FixedVec::new(Instruction::ClearActions, [])
 }
 

@@ -73,6 +73,14 @@ pub enum Rule {
         /// The host port.
         port: PortNo,
     },
+    /// SYN/ACKs to the last port have no stream, as by [`Rule::NoStream`].
+    ///
+    /// As [`Rule::HeldSynOfLastPort`], for SYN/ACKs: what Open vSwitch caches for those to other ports covers none of
+    /// advised subflows, which the controller is sent no copy of.
+    SynAckToLastPort {
+        /// IPv6, else IPv4.
+        ipv6: bool,
+    },
     /// TCP resets of hosts go to the stream table, and a copy to the controller.
     Reset {
         /// IPv6, else IPv4.
@@ -216,7 +224,7 @@ pub enum Rule {
 }
 
 /// The rules of every switch, independent of what is attached.
-pub const BASE: [Rule; 16] = [
+pub const BASE: [Rule; 18] = [
     Rule::Lldp,
     Rule::FromController,
     Rule::Arp,
@@ -228,6 +236,8 @@ pub const BASE: [Rule; 16] = [
     Rule::HeldSynOfLastPort { ipv6: false },
     Rule::HeldSynOfLastPort { ipv6: true },
     Rule::NoStream,
+    Rule::SynAckToLastPort { ipv6: false },
+    Rule::SynAckToLastPort { ipv6: true },
     Rule::Broadcast,
     Rule::NoRoute { ipv6: false },
     Rule::NoRoute { ipv6: true },
@@ -256,7 +266,7 @@ impl Rule {
             | Self::SynAck { .. }
             | Self::Reset { .. } => Table::Admit,
             Self::HeldSyn | Self::HeldSynOfLastPort { .. } => Table::Syn,
-            Self::NoStream | Self::Stream { .. } => Table::Stream,
+            Self::NoStream | Self::SynAckToLastPort { .. } | Self::Stream { .. } => Table::Stream,
             Self::Broadcast
             | Self::NoRoute { .. }
             | Self::NoArpRoute
@@ -294,7 +304,7 @@ impl Rule {
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
             Self::Bypass { .. } | Self::BypassEnd { .. } => 50,
             Self::HeldSynOfLastPort { .. } => 50,
-            Self::HeldSyn => 1,
+            Self::HeldSyn | Self::SynAckToLastPort { .. } => 1,
             Self::FromHost { .. } => 10,
             Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
         }

@@ -191,6 +191,9 @@ fn admission(rule: &Rule) -> String {
                 family(*ipv6)
             )
         }
+        Rule::SynAckToLastPort { ipv6 } => {
+            format!("{} SYN/ACKs to port 65535: it makes switches look at the port", family(*ipv6))
+        }
         Rule::AdvisedHandshake { port, .. } => format!("handshake of an advised subflow at port {port}"),
         Rule::NeighborCopy { port, traffic } => format!("copies of {} at port {port}", neighbors(*traffic)),
         Rule::TeardownCopy { port, reset, .. } => {

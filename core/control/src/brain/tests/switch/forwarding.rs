@@ -9,32 +9,36 @@ use braid_types::PortNo;
 use super::matching::fits;
 use super::{FakeSwitch, Output, described, flow_of};
 
+/// A packet in the tables.
+pub(super) struct Packet {
+    pub(super) in_port: PortNo,
+    pub(super) metadata: u64,
+    pub(super) frame: Vec<u8>,
+}
+
 impl FakeSwitch {
     /// Passes a packet through the tables.
     pub(in crate::brain::tests) fn forward(&self, in_port: PortNo, frame: &[u8]) -> Vec<Output> {
-        let (mut outputs, mut frame, mut table) = (Vec::new(), frame.to_vec(), Some(0));
+        let mut packet = Packet { in_port, metadata: 0, frame: frame.to_vec() };
+        let (mut outputs, mut table) = (Vec::new(), Some(0));
         while let Some(at) = table {
-            table = self.apply_table(at, in_port, &mut frame, &mut outputs);
+            table = self.apply_table(at, &mut packet, &mut outputs);
         }
         outputs
     }
 
-    fn apply_table(
-        &self,
-        table: u8,
-        in_port: PortNo,
-        frame: &mut [u8],
-        outputs: &mut Vec<Output>,
-    ) -> Option<u8> {
-        let flow = self.lookup(table, in_port, frame)?.clone();
+    fn apply_table(&self, table: u8, packet: &mut Packet, outputs: &mut Vec<Output>) -> Option<u8> {
+        let flow = self.lookup(table, packet)?.clone();
         let flow = flow_of(&flow);
         let mut next = None;
         for instruction in flow.instructions {
             match instruction {
                 Instruction::ApplyActions(actions) => {
-                    actions.iter().for_each(|action| self.act(action, in_port, frame, table, outputs));
+                    let Packet { in_port, frame, .. } = packet;
+                    actions.iter().for_each(|action| self.act(action, *in_port, frame, table, outputs));
                 }
                 Instruction::Meter(id) => assert!(self.meters.contains_key(&id), "no such meter"),
+                Instruction::WriteMetadata { metadata, .. } => packet.metadata = metadata.0,
                 Instruction::GotoTable(table) => next = Some(table.0),
                 other => panic!("unexpected {other:?}"),
             }
@@ -42,12 +46,10 @@ impl FakeSwitch {
         next
     }
 
-    fn lookup(&self, table: u8, in_port: PortNo, frame: &[u8]) -> Option<&Vec<u8>> {
+    fn lookup(&self, table: u8, packet: &Packet) -> Option<&Vec<u8>> {
         let in_table = self.flows.range((table, 0, String::new())..(table + 1, 0, String::new())).rev();
         in_table.map(|(_, flow)| flow).find(|flow| match Message::decode(flow) {
-            Ok((_, Message::FlowMod(flow))) => {
-                flow.matching.fields.iter().all(|field| fits(&field, in_port, frame))
-            }
+            Ok((_, Message::FlowMod(flow))) => flow.matching.fields.iter().all(|field| fits(&field, packet)),
             _ => false,
         })
     }

@@ -2,15 +2,18 @@
 
 use braid_openflow::{Masked, OxmField};
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
-use braid_types::{MacAddr, PortNo};
+use braid_types::MacAddr;
 
-/// Whether a frame that arrived at this port matches a field.
-pub(super) fn fits(field: &OxmField<'_>, in_port: PortNo, bytes: &[u8]) -> bool {
-    let frame = Frame::parse(bytes).expect("readable frame");
+use super::forwarding::Packet;
+
+/// Whether a packet matches a field.
+pub(super) fn fits(field: &OxmField<'_>, packet: &Packet) -> bool {
+    let frame = Frame::parse(&packet.frame).expect("readable frame");
     let ip = frame.ip();
     let exact = |wanted: &Masked<u16>, have: Option<u16>| have == Some(wanted.value);
     match field {
-        OxmField::InPort(port) => *port == in_port,
+        OxmField::InPort(port) => *port == packet.in_port,
+        OxmField::Metadata(wanted) => wanted.value.0 == packet.metadata,
         OxmField::EthSrc(wanted) => covers(wanted, frame.src),
         OxmField::EthDst(wanted) => covers(wanted, frame.dst),
         OxmField::ArpTpa(wanted) => {
