@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use braid_types::ADVISED_PORTS;
+
 use super::report::Finding;
 
 const OVS_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
@@ -54,6 +56,23 @@ pub(super) fn user_space_path_manager() -> Finding {
     }
 }
 
+/// Whether the ports that connections get leave those of advised subflows free.
+pub(super) fn local_ports() -> Finding {
+    match read("/proc/sys/net/ipv4/ip_local_port_range") {
+        Ok(range) => judge_ports(&range),
+        Err(error) => Finding::unusable(error),
+    }
+}
+
+fn judge_ports(range: &str) -> Finding {
+    let last = range.split_whitespace().nth(1).and_then(|port| port.parse::<u16>().ok());
+    match last {
+        Some(last) if last < *ADVISED_PORTS.start() => Finding::ok(range.replace('\t', " to ")),
+        Some(last) => Finding::unusable(format!("they reach {last}")),
+        None => Finding::unusable(format!("cannot be read: {range}")),
+    }
+}
+
 /// The congestion controls that hosts can have.
 pub(super) fn congestion_control() -> Finding {
     let control = |what: &str| read(&format!("/proc/sys/net/ipv4/tcp_{what}congestion_control"));
@@ -89,4 +108,18 @@ pub(super) fn open_vswitch_schema() -> Finding {
 fn read(path: &str) -> Result<String, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::State;
+    use super::*;
+
+    #[test]
+    fn the_ports_of_advised_subflows_are_free_unless_the_range_reaches_them() {
+        assert_eq!(judge_ports("32768\t60999"), Finding::ok("32768 to 60999"));
+        for range in ["1024\t61440", "1024\t65535", "1024", ""] {
+            assert_eq!(judge_ports(range).state, State::Unusable, "{range}");
+        }
+    }
 }

@@ -40,6 +40,7 @@ pub fn examine() -> Report {
         needs::MPTCP.check(kernel::mptcp()),
         needs::USER_SPACE_PATH_MANAGER.check(kernel::user_space_path_manager()),
         needs::IP_MPTCP.check(sandbox.ip_mptcp()),
+        needs::LOCAL_PORTS.check(kernel::local_ports()),
         needs::CONGESTION_CONTROL.check(kernel::congestion_control()),
         needs::BTF.check(kernel::btf()),
         needs::OVS_KERNEL.check(kernel::open_vswitch_module()),

@@ -99,6 +99,12 @@ pub(super) const USER_SPACE_PATH_MANAGER: Requirement = Requirement::optional(
 pub(super) const IP_MPTCP: Requirement =
     Requirement::needed("ip-mptcp", "the MPTCP endpoints of hosts", Do("use iproute2 5.8 or later"));
 
+pub(super) const LOCAL_PORTS: Requirement = Requirement::optional(
+    "local-ports",
+    "subflows that an agent opens as advised, so that none waits for the controller",
+    Do("sysctl -w net.ipv4.ip_local_port_range='32768 60999'"),
+);
+
 pub(super) const CONGESTION_CONTROL: Requirement =
     Requirement::optional("congestion-control", "how hosts share links", Do("mount /proc"));
 
