@@ -5,7 +5,7 @@
 
 Needs root. Open vSwitch's monitors tell when a switch says that a port is down, and when rules are written. From
 the cut until then Open vSwitch goes through its whole configuration; the gap in the probe, a datagram that is answered,
-has all of it.
+has all of it. The controller uses one path of several equal ones, so that the probe takes the links that are cut.
 Prints each figure beside its target; exit code 5 if one is not reached.
 """
 
@@ -229,7 +229,7 @@ def measure(lab, arguments, log):
     switches = [switch["name"] for switch in inspection["switches"]]
     names = {switch["name"]: switch["dpid"] for switch in inspection["switches"]}
     names |= {dpid: name for name, dpid in names.items()}
-    controller = bring_up(lab, switches, log)
+    controller = bring_up(lab, switches, log, "--ecmp", "off")
     with tempfile.NamedTemporaryFile() as record:
         _, probe = start_traffic(lab, 1000, [record.name])
         streams = len(streams_of(lab))

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Lets links go dark without a port event, and measures for how long flows over them stand still.
 
-    silent.py [--braid PROGRAM] [--cuts N] [--alone N] [--ovsdb] [--json] [--log FILE]
+    silent.py [--braid PROGRAM] [--cuts N] [--alone N] [--ovsdb] [--rto-min MS] [--json] [--log FILE]
 
 Needs root. Frames are dropped in both directions or in one, while every carrier stays up. A datagram probe, a plain TCP
 connection and an MPTCP connection send at 1 kHz and are answered; the longest time without an answer is the outage.
-With --ovsdb, the controller turns on BFD in the lab's database, and --alone cuts links after it was killed.
+The controller uses one path of several equal ones, so that each flow takes the links that are cut.
+With --ovsdb, it turns on BFD in the lab's database, and --alone cuts links after it was killed. --rto-min sets the least
+retransmission timeout of the hosts, which is 200 ms in Linux; kernels before 6.11 cannot change it.
 Exit code 5 if a target is not reached; without --ovsdb there is none.
 """
 
@@ -51,6 +53,11 @@ def wait_for_calm(lab, seconds=8):
         if time.monotonic() > end:
             sys.exit("links come and go without a cut: the machine is too busy")
         time.sleep(0.5)
+
+
+def set_rto_min(lab, milliseconds):
+    for host in {name for flow in FLOWS.values() for name in (flow[0], "beta", "echo")}:
+        lab.run("lab", "exec", lab.name, host, "--", "sysctl", "-q", "-w", f"net.ipv4.tcp_rto_min_us={milliseconds * 1000}")
 
 
 def start_flows(lab, folder):
@@ -133,7 +140,9 @@ def measure(lab, arguments, log):
     switches = [switch["name"] for switch in inspection["switches"]]
     names = {switch["name"]: switch["dpid"] for switch in inspection["switches"]}
     names |= {dpid: name for name, dpid in names.items()}
-    options = ["--ovsdb", database(lab)] if arguments.ovsdb else []
+    options = ["--ecmp", "off"] + (["--ovsdb", database(lab)] if arguments.ovsdb else [])
+    if arguments.rto_min:
+        set_rto_min(lab, arguments.rto_min)
     controller = bring_up(lab, switches, log, *options)
     if arguments.ovsdb:
         begun = time.monotonic()
@@ -153,7 +162,7 @@ def measure(lab, arguments, log):
             alone = cut(lab, cables, names, arguments.alone, ways)
         for process in running:
             print(lab.stop(process, 90).strip()[:200], file=sys.stderr)
-        result = {"schema": "braid/v1", "bfd": arguments.ovsdb, "outages": outages(cuts, files)}
+        result = {"schema": "braid/v1", "bfd": arguments.ovsdb, "rto_min_ms": arguments.rto_min, "outages": outages(cuts, files)}
         if alone:
             result["outages_without_controller"] = outages(alone, files)
     return result | {"ok": is_reached(result) or not arguments.ovsdb}
@@ -174,6 +183,7 @@ def main():
     parser.add_argument("--cuts", type=int, default=20)
     parser.add_argument("--alone", type=int, default=0, help="cuts after the controller was killed")
     parser.add_argument("--ovsdb", action="store_true", help="let the controller turn on BFD")
+    parser.add_argument("--rto-min", type=int, help="the hosts' least retransmission timeout, in milliseconds")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--log", default="/dev/null", help="what the controller says")
     arguments = parser.parse_args()

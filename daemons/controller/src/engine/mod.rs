@@ -1,5 +1,6 @@
 //! The engine: the brain, the connected switches, and the requests that wait for replies.
 
+mod join;
 mod rule_reads;
 mod switches;
 
@@ -27,8 +28,10 @@ use crate::notices::NoticeSender;
 use crate::reload::Reloads;
 use rule_reads::RuleReads;
 pub(crate) use rule_reads::{ReadRules, ReadRulesError};
-use switches::PeerRole;
-pub(crate) use switches::{JoinError, Reached, RoleRefusal, SharedPresence, Switches};
+
+use join::PeerRole;
+pub(crate) use join::{JoinError, RoleRefusal};
+pub(crate) use switches::{Reached, SharedPresence, Switches};
 
 /// The brain, and the switches that it talks to. All on one thread.
 pub(crate) struct Engine {
