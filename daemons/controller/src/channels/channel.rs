@@ -33,8 +33,8 @@ const TURN_BUDGET: Duration = Duration::from_millis(5);
 /// Bytes of messages after which the clock is read for that: some packets, as reading it costs as much as part of one.
 const CLOCK_INTERVAL: usize = 512;
 
-/// Capacity that the buffer of an incomplete message keeps.
-const RETAINED_CAPACITY: usize = 4 << 10;
+/// Capacity that the buffer of unhandled bytes keeps, however few these are.
+const RETAINED_CAPACITY: usize = 1 << 10;
 
 /// Bytes from which on prefetching pays: several packets, since one gains nothing.
 const PREFETCH_THRESHOLD: usize = 1 << 10;
@@ -184,13 +184,18 @@ impl Channel {
                 engine.brain().prefetch(all);
             }
             let used = self.take_messages(engine, arrived_at, all)?;
-            self.rest.clear();
-            self.rest.extend_from_slice(&all[used..]);
-            if self.rest.len() < RETAINED_CAPACITY {
-                self.rest.shrink_to(RETAINED_CAPACITY);
-            }
+            self.keep(&all[used..]);
         }
         Ok(())
+    }
+
+    /// Keeps what is not handled yet, and not much more memory than that takes.
+    fn keep(&mut self, unhandled: &[u8]) {
+        self.rest.clear();
+        if self.rest.capacity() / 2 > unhandled.len().max(RETAINED_CAPACITY / 2) {
+            self.rest.shrink_to(unhandled.len());
+        }
+        self.rest.extend_from_slice(unhandled);
     }
 
     /// Bytes received now; 0 if the socket would block.
@@ -330,7 +335,6 @@ impl Channel {
     /// Called once a second, with the time so far in which the controller did not get to listen.
     pub(super) fn handle_timeout(&mut self, now: Time, stalled: Duration) -> Result<(), ChannelError> {
         self.note_stall(now, stalled);
-        self.outbox.trim(&mut self.pending);
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }
 
@@ -355,6 +359,9 @@ impl Channel {
         if self.sent.saturating_mul(2) >= self.pending.len() {
             self.pending.drain(..self.sent);
             self.sent = 0;
+        }
+        if self.pending.is_empty() {
+            self.outbox.release(&mut self.pending);
         }
         if self.outbox.is_closed() && !self.wants().write {
             return Err(ChannelError::Stopped);

@@ -29,8 +29,9 @@ impl ControlFirst {
     }
 
     /// Drops the packets of hosts that begin beyond the first `kept` bytes, of the part whose control messages are handled.
-    /// Returns how many. Other messages stay, as nobody sends them again.
-    pub(super) fn shed(&mut self, stream: &mut Vec<u8>, kept: usize) -> u64 {
+    /// Returns the bytes that are left at the front, and how many packets were dropped. Other messages stay, as nobody
+    /// sends them again.
+    pub(super) fn shed(&mut self, stream: &mut [u8], kept: usize) -> (usize, u64) {
         let (mut at, mut end, mut shed) = (0, 0, 0);
         while let Some(Ok(message)) = stream.get(at..self.done).and_then(|rest| frames(rest).next()) {
             let (length, is_control) = (message.bytes.len(), is_control(message.bytes));
@@ -42,9 +43,9 @@ impl ControlFirst {
             }
             at += length;
         }
-        stream.drain(end..at);
+        stream.copy_within(at.., end);
         self.done = end;
-        shed
+        (end + stream.len() - at, shed)
     }
 
     /// The first `used` bytes of the stream are handled altogether and leave it.
@@ -144,21 +145,23 @@ mod tests {
         let mut control = ControlFirst::default();
         while control.next(&stream).is_some() {}
         // The second packet begins within what is kept.
-        assert_eq!(control.shed(&mut stream, host.len() + 1), 2);
+        let (length, shed) = control.shed(&mut stream, host.len() + 1);
+        assert_eq!(shed, 2);
+        stream.truncate(length);
         let left = [&host[..], &host, &barrier, begun].concat();
         assert_eq!(stream, left);
         stream.extend_from_slice(&host[host.len() / 2..]);
         stream.extend_from_slice(&echo(b"2"));
         assert_eq!(control.next(&stream), Some(&echo(b"2")[..]), "the one before is handled and gone");
-        assert_eq!(control.shed(&mut stream, usize::MAX), 0);
-        assert_eq!(stream.len(), left.len() + host.len() - begun.len() + echo(b"2").len());
+        let (length, shed) = control.shed(&mut stream, usize::MAX);
+        assert_eq!((shed, length), (0, left.len() + host.len() - begun.len() + echo(b"2").len()));
     }
 
     #[test]
     fn what_was_not_searched_for_control_messages_is_not_shed() {
         let mut stream = packet_in([0x08, 0x00]);
         let before = stream.clone();
-        assert_eq!(ControlFirst::default().shed(&mut stream, 0), 0);
+        assert_eq!(ControlFirst::default().shed(&mut stream, 0), (stream.len(), 0));
         assert_eq!(stream, before);
     }
 

@@ -17,6 +17,7 @@ mod outbox;
 mod poller;
 mod reach;
 mod relayed;
+mod spare;
 mod tls;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -9,12 +9,10 @@ use braid_openflow::{MultipartType, Xid};
 use braid_types::Term;
 use tokio::sync::Notify;
 
+use super::spare::SpareBuffers;
+
 /// Bytes that may wait for a switch; beyond them it is disconnected.
 const MAX_UNSENT: usize = 64 << 20;
-/// Capacity that an empty buffer keeps after a burst,
-const RETAINED_CAPACITY: usize = 32 << 10;
-/// and that it keeps while little is sent.
-const IDLE_CAPACITY: usize = 1 << 10;
 
 /// The index of an open channel.
 pub(crate) type Slot = usize;
@@ -23,8 +21,6 @@ pub(crate) type Slot = usize;
 #[derive(Debug)]
 pub(crate) struct Outbox {
     bytes: RefCell<Vec<u8>>,
-    /// The most bytes that were taken at once, since the last [`trim`](Self::trim) and before it.
-    most: Cell<[usize; 2]>,
     /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
@@ -53,13 +49,14 @@ pub(crate) enum Request {
     Rules(Xid),
 }
 
-/// The channels with new bytes in their outboxes.
+/// The channels with new bytes in their outboxes, and buffers for those that get some.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
     slots: RefCell<Vec<Slot>>,
     /// Whether the serving task sleeps and has to be woken.
     awaited: Cell<bool>,
     some: Notify,
+    spare: SpareBuffers,
 }
 
 impl Outbox {
@@ -72,8 +69,7 @@ impl Outbox {
     pub(crate) fn through(via: Option<MemberId>, slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
         let (bytes, requests) = (RefCell::default(), RefCell::default());
         let (closed, role_wish) = (Cell::default(), Cell::default());
-        let most = Cell::default();
-        Rc::new(Self { bytes, most, requests, closed, role_wish, slot, via, filled: filled.clone() })
+        Rc::new(Self { bytes, requests, closed, role_wish, slot, via, filled: filled.clone() })
     }
 
     /// The standby through which the switch is reached.
@@ -92,6 +88,9 @@ impl Outbox {
         if bytes.is_empty() {
             self.filled.note(self.slot);
         }
+        if bytes.capacity() == 0 {
+            *bytes = self.filled.spare.take();
+        }
         write(&mut bytes);
     }
 
@@ -107,33 +106,23 @@ impl Outbox {
 
     /// Moves all bytes to the end of `pending`.
     pub(crate) fn drain_into(&self, pending: &mut Vec<u8>) {
-        let mut bytes = self.bytes.borrow_mut();
-        let [most, before] = self.most.get();
-        self.most.set([most.max(bytes.len()), before]);
+        let mut bytes = self.bytes.take();
         if pending.is_empty() {
-            // Memory of a burst is released.
-            pending.shrink_to(RETAINED_CAPACITY);
-            std::mem::swap(&mut *bytes, pending);
+            std::mem::swap(&mut bytes, pending);
         } else {
             pending.append(&mut bytes);
         }
+        self.filled.spare.give_back(bytes);
     }
 
-    /// Releases memory of both buffers that was needed neither since the last call nor between that and the one before.
-    pub(crate) fn trim(&self, pending: &mut Vec<u8>) {
-        let [most, before] = self.most.get();
-        self.most.set([0, most]);
-        let room = most.max(before).max(IDLE_CAPACITY);
-        for buffer in [pending, &mut *self.bytes.borrow_mut()] {
-            if buffer.capacity() / 2 > room {
-                buffer.shrink_to(room);
-            }
-        }
+    /// Gives a buffer away whose bytes are sent.
+    pub(crate) fn release(&self, sent: &mut Vec<u8>) {
+        self.filled.spare.give_back(std::mem::take(sent));
     }
 
     /// Drops what was not taken yet.
     pub(crate) fn discard(&self) {
-        self.bytes.borrow_mut().clear();
+        self.bytes.take();
         self.requests.borrow_mut().clear();
     }
 
@@ -194,22 +183,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_of_a_burst_is_released_after_two_quiet_seconds_and_not_while_bursts_go_on() {
-        let (outbox, mut pending) = (Outbox::new(0, &Rc::default()), Vec::new());
-        let mut second = |bytes: usize| {
-            for _ in 0..2 {
-                outbox.append(|out| out.resize(bytes, 0));
-                outbox.drain_into(&mut pending);
-                pending.clear();
-            }
-            outbox.trim(&mut pending);
-            pending.capacity() + outbox.bytes.borrow().capacity()
-        };
-        let burst = 20 << 10;
-        assert!(
-            [second(burst), second(burst), second(100)].into_iter().all(|capacity| capacity >= 2 * burst)
-        );
-        assert!(second(100) <= 2 * IDLE_CAPACITY);
-        assert!(second(burst) >= 2 * burst);
+    fn bytes_keep_their_order_and_their_memory_is_shared_by_all_once_they_are_sent() {
+        let filled = Rc::default();
+        let [one, other] = [Outbox::new(0, &filled), Outbox::new(1, &filled)];
+        let mut pending = vec![1];
+        one.append(|out| out.resize(20 << 10, 2));
+        one.drain_into(&mut pending);
+        assert_eq!((pending.len(), &pending[..3]), ((20 << 10) + 1, &[1, 2, 2][..]));
+        assert_eq!(one.bytes.borrow().capacity(), 0);
+        one.release(&mut pending);
+        assert_eq!(pending.capacity(), 0);
+        other.append(|out| out.push(3));
+        other.drain_into(&mut pending);
+        assert_eq!(pending, [3]);
+        assert!(pending.capacity() >= 20 << 10);
     }
 }

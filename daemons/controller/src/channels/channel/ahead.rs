@@ -48,7 +48,9 @@ impl Channel {
         if self.joined.is_none() || self.rest.len() >= excess.limit() || !self.wants().read {
             return Ok(false);
         }
-        let read = match self.receive(&mut inbox[..READ_CHUNK]) {
+        let rest = self.rest.len();
+        inbox[..rest].copy_from_slice(&self.rest);
+        let read = match self.receive(&mut inbox[rest..rest + READ_CHUNK]) {
             // The next read says so again, once all before it is handled.
             Err(ChannelError::Closed | ChannelError::ClosedInMessage) => 0,
             read => read?,
@@ -56,13 +58,14 @@ impl Channel {
         if read == 0 {
             return Ok(false);
         }
-        let mut stream = std::mem::take(&mut self.rest);
-        stream.extend_from_slice(&inbox[..read]);
-        let taken = self.take_control(engine, engine.now(), &stream);
-        if excess == Excess::IsShed {
-            engine.note_shed(self.control.shed(&mut stream, MAX_AHEAD));
-        }
-        self.rest = stream;
+        let stream = &mut inbox[..rest + read];
+        let taken = self.take_control(engine, engine.now(), stream);
+        let (kept, shed) = match excess {
+            Excess::Waits => (stream.len(), 0),
+            Excess::IsShed => self.control.shed(stream, MAX_AHEAD),
+        };
+        engine.note_shed(shed);
+        self.keep(&stream[..kept]);
         taken.map(|()| !std::mem::replace(&mut self.is_behind, true))
     }
 
