@@ -41,6 +41,7 @@ lint: ## Check format, lints, documentation, workflows, licences and sources of 
 	scripts/check-boundaries
 	scripts/check-docs
 	tests/docs/check_docs.py
+	tests/bench/against.py
 	scripts/check-workflows
 	scripts/deny
 	scripts/advisories

@@ -54,8 +54,10 @@ class Figure(NamedTuple):
 class Tree:
     """A tree whose benchmarks are built."""
 
-    def __init__(self, name, folder, target):
-        self.name, self.folder, self.target, self.programs = name, Path(folder), Path(target), {}
+    def __init__(self, name, folder, target, profile=None):
+        self.name, self.folder, self.target, self.programs, self.crates = name, Path(folder).resolve(), Path(target), {}, []
+        # What cargo is told in its environment, such as a profile that compiles sooner.
+        self.profile = profile or {}
 
     def build(self, names):
         """Builds these benchmarks with one call, so that what they share is compiled once. Raises CalledProcessError."""
@@ -65,7 +67,7 @@ class Tree:
         built = subprocess.run(
             ["cargo", "bench", "--locked", *chosen, "--no-run", "--message-format", "json-render-diagnostics"],
             cwd=self.folder,
-            env={**os.environ, "CARGO_TARGET_DIR": str(self.target)},
+            env={**os.environ, **self.profile, "CARGO_TARGET_DIR": str(self.target)},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -73,6 +75,12 @@ class Tree:
         messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
         targets = {it["target"]["name"]: it["executable"] for it in messages if it.get("executable")}
         self.programs = {name: targets[benchmark.target] for name, benchmark in zip(names, wanted)}
+        self.crates = self.own_crates(messages)
+
+    def own_crates(self, messages):
+        """The folders of this tree's crates among those that were compiled."""
+        folders = {Path(it["manifest_path"]).parent for it in messages if it["reason"] == "compiler-artifact"}
+        return sorted(str(it.relative_to(self.folder)) for it in folders if it.is_relative_to(self.folder))
 
     def run(self, name, arguments, home, program=None):
         """The figures of one run. Criterion keeps its estimates in `home`. `program` runs in place of the tree's own, which it

@@ -17,9 +17,9 @@ import time
 UNMET = 5
 
 
-def start(program, log):
+def start(program, log, *options):
     """The controller on free ports, and what it says of itself."""
-    command = [program, "controller", "run", "--openflow", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    command = [program, "controller", "run", "--openflow", "127.0.0.1:0", "--http", "127.0.0.1:0", *options]
     controller = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
     line = controller.stdout.readline()
     if not line:

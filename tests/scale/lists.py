@@ -21,6 +21,10 @@ from urllib.parse import quote
 import discovery
 
 PAGE = 1_000
+# Emulated switches join from one address, and more than the controller lets in by default.
+SWITCHES_PER_ADDRESS = "12000"
+# Nothing more is expected after so many seconds without news.
+SETTLED_AFTER = 15
 # Each list, and what names an item of it.
 LISTS = {
     "switches": lambda it: ("dpid", it["dpid"]),
@@ -72,7 +76,7 @@ def settle(reader, load, limit):
         now = (totals.get("braid_links"), totals.get("braid_hosts"))
         if now != known:
             known, since = now, time.monotonic()
-        if known[0] and known[1] and time.monotonic() > since + 4:
+        if known[0] and known[1] and time.monotonic() > since + SETTLED_AFTER:
             return
         time.sleep(1)
     sys.exit(f"lists.py: the network did not come up: {known}")
@@ -129,7 +133,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     with open(args.log or os.devnull, "w", encoding="utf-8") as log:
-        controller, addresses = discovery.start(args.braid, log)
+        controller, addresses = discovery.start(args.braid, log, "--switches-per-address", SWITCHES_PER_ADDRESS)
         command = [
             args.braid, "openflow", "load", "discovery", "--topology", args.topology, "--openflow", addresses["openflow"],
             "--api", f"http://{addresses['http']}", "--limit", str(args.limit), "--hold", "3600",
