@@ -16,6 +16,7 @@ const SCREENSHOTS = process.env.BRAID_SCREENSHOTS;
 let [passed, controller, page] = [0, null, null];
 
 async function step(name, act) {
+  const began = performance.now();
   const result = await act().catch(async (error) => {
     if (page) {
       await screenshot(page, "failed.png");
@@ -24,7 +25,8 @@ async function step(name, act) {
     throw error;
   });
   passed += 1;
-  console.log(`ok: ${name}${result ? ` (${result})` : ""}`);
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  console.log(`ok: ${name}${result ? ` (${result})` : ""}, ${seconds} s`);
 }
 
 /** Waits until the page says so. */
@@ -48,6 +50,9 @@ const plotted = (page) =>
     }
     return [...counts].filter(([, count]) => count > 500).map(([colour]) => colour);
   });
+
+/** Until plots have a past worth showing. */
+const age = async (page) => SCREENSHOTS && page.waitForTimeout(8000);
 
 async function screenshot(page, name) {
   if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, name) });
@@ -93,7 +98,7 @@ async function main() {
       await page.waitForTimeout(500);
     }
     await until(page, () => /1[0-9]{2} Mbit/.test(document.querySelector('#transfers tr[aria-selected="true"]')?.textContent ?? ""));
-    await page.waitForTimeout(8000);
+    await age(page);
     await screenshot(page, "page-light.png");
     return colours.join(" ");
   });
@@ -226,7 +231,7 @@ async function main() {
     await page.setViewportSize({ width: 390, height: 800 });
     await page.evaluate(() => scrollTo(0, 0));
     await until(page, () => document.documentElement.scrollWidth <= innerWidth);
-    await page.waitForTimeout(8000);
+    await age(page);
     await screenshot(page, "page-phone.png");
   });
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use braid_controller::{Access, ApiTrust, ClusterConfig, Config, StoreAccess, Tls};
+use braid_controller::{Access, ApiTrust, ClusterConfig, Config, OpenFlowTls, StoreAccess, Tls};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -98,7 +98,16 @@ fn cluster(store: &str, name: &str) -> ClusterConfig {
 }
 
 pub(crate) fn member(store: &str, name: &str) -> Running {
-    Running::start_with(Config { cluster: Some(cluster(store, name)), ..config(ANY, ANY, None) })
+    member_with(store, name, None)
+}
+
+/// A member to which switches prove who they are.
+pub(crate) fn member_with(store: &str, name: &str, openflow_tls: Option<OpenFlowTls>) -> Running {
+    Running::start_with(Config {
+        cluster: Some(cluster(store, name)),
+        openflow_tls,
+        ..config(ANY, ANY, None)
+    })
 }
 
 /// A member whose API has this certificate; the test asks it without TLS.

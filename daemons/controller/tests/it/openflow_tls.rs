@@ -64,7 +64,7 @@ impl Pki {
         OpenFlowTls::read(is_required, self.issue("controller"), identities).expect("valid files")
     }
 
-    fn connect(&self, to: SocketAddr, name: &str) -> Transport {
+    pub(crate) fn connect(&self, to: SocketAddr, name: &str) -> Transport {
         let stream = TcpStream::connect(to).expect("OpenFlow port");
         stream.set_nonblocking(true).expect("a socket");
         let config = Credentials::read(&self.issue(name)).expect("valid files").client().expect("a client");
@@ -124,7 +124,7 @@ fn features(dpid: u64) -> SwitchFeatures {
     }
 }
 
-fn alarm(controller: &Running, kind: &str) -> String {
+pub(crate) fn alarm(controller: &Running, kind: &str) -> String {
     let find = || controller.list("alarms").into_iter().find(|alarm| alarm["kind"] == kind);
     wait_for(|| find().is_some(), || format!("without an alarm {kind}: {:?}", controller.list("alarms")));
     find().expect("an alarm")["text"].as_str().expect("a text").to_owned()

@@ -85,9 +85,9 @@ fn subflow_whose_path_died_is_closed_and_the_connection_goes_on() {
         pair.transfer(1_000);
         while !matches!(events.wait().unwrap(), Event::SubflowEstablished(it) if it.ends.remote.ip() == FAR) {
         }
-        // Frames go on to nobody.
+        // Frames go on to nobody. So much is sent that the kernel takes both paths.
         hosts[0].inside(|| ip("neighbour replace 10.0.2.2 lladdr 02:00:00:00:00:99 dev c2 nud permanent"));
-        pair.transfer(4 << 20);
+        pair.transfer(32 << 20);
         while !matches!(events.wait().unwrap(), Event::SubflowClosed(it) if it.ends.remote.ip() == FAR) {}
         pair.transfer(1 << 20);
     });

@@ -1,6 +1,7 @@
 //! A switch that only a standby reaches is served by the leader, through the standby.
 
 mod hostile;
+mod identity;
 mod switch;
 
 use std::net::{Shutdown, TcpStream};
