@@ -48,8 +48,10 @@ pub(crate) struct TransferChanges {
     pub(crate) are_all: bool,
     /// New counts of transfers that earlier copies contained.
     pub(crate) counts: Vec<Count>,
-    /// The current record of each; `None` if the transfer has ended.
-    pub(crate) changed: Vec<(TransferId, Option<TransferRecord>)>,
+    /// Transfers that have ended, or have no established stream yet: under load most that have changed.
+    pub(crate) ended: Vec<TransferId>,
+    /// The current records of the others that have changed.
+    pub(crate) changed: Vec<TransferRecord>,
 }
 
 /// Sizes and counters of the whole controller.

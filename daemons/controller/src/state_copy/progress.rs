@@ -7,7 +7,7 @@ use braid_control::view::{EdgeList, LinkView};
 use braid_steering::{Changed, TransferId};
 use tokio::sync::oneshot;
 
-use super::{Copied, CopyRequest, List, Lists, MAX_FIRST_LINKS, StateCopy, Totals};
+use super::{Copied, CopyRequest, List, Lists, MAX_FIRST_LINKS, StateCopy, Totals, TransferChanges};
 use crate::engine::Engine;
 
 /// Groups and transfers in a piece, chosen for some microseconds of work.
@@ -42,7 +42,7 @@ impl CopyInProgress {
                     transfers
                 }
             };
-            copy.transfers.changed.reserve(transfers.len());
+            copy.transfers.changed.reserve(transfers.len().min(sizes.transfers as usize));
         }
         Self { copy, remaining: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
     }
@@ -96,9 +96,13 @@ impl CopyInProgress {
 
     fn copy_transfers(&mut self, engine: &mut Engine) -> bool {
         let brain = engine.brain_mut();
-        let records =
-            self.transfers.by_ref().take(TRANSFERS_PER_PIECE).map(|id| (id, brain.copy_transfer(id)));
-        self.copy.transfers.changed.extend(records);
+        let TransferChanges { ended, changed, .. } = &mut self.copy.transfers;
+        for id in self.transfers.by_ref().take(TRANSFERS_PER_PIECE) {
+            match brain.copy_transfer(id) {
+                Some(record) => changed.push(record),
+                None => ended.push(id),
+            }
+        }
         self.transfers.len() == 0
     }
 }

@@ -86,16 +86,13 @@ impl<T: Listed> Table<T> {
         self.items = values.into_iter().map(item).collect();
     }
 
-    /// These items have changed, or are gone; if they are all, the others are gone, too.
-    pub(super) fn update(&mut self, now: Time, are_all: bool, changes: Vec<(T::Key, Option<T>)>) {
-        if are_all {
-            self.items.clear();
+    /// These items are gone, and these are new or have changed.
+    pub(super) fn update(&mut self, now: Time, gone: &[T::Key], changed: Vec<T>) {
+        for key in gone {
+            self.items.remove(key);
         }
-        for (key, value) in changes {
-            match value {
-                Some(value) => _ = self.items.insert(key, Item::new(value)),
-                None => _ = self.items.remove(&key),
-            }
+        for value in changed {
+            self.items.insert(value.key(), Item::new(value));
         }
         self.note(now);
     }
@@ -280,8 +277,7 @@ mod tests {
         table.replace(Time::ZERO, vec![host(1, 0), host(2, 1)]);
         let after = encoded(&table);
         assert_eq!((is_same(&before[0], &after[0]), is_same(&before[1], &after[1])), (true, false));
-        let changes = vec![(MacAddr::from_u64(2), None), (MacAddr::from_u64(3), Some(host(3, 0)))];
-        table.update(Time::ZERO, false, changes);
+        table.update(Time::ZERO, &[MacAddr::from_u64(2)], vec![host(3, 0)]);
         assert!(is_same(&before[0], &encoded(&table)[0]));
         table.change(&MacAddr::from_u64(1), |_| false);
         assert!(is_same(&before[0], &encoded(&table)[0]));
@@ -291,7 +287,5 @@ mod tests {
         });
         assert!(page(&table, None, 1, "").contains(r#""last_seen":9"#));
         assert_eq!(table.items().count(), 2);
-        table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
-        assert_eq!(table.items().count(), 1);
     }
 }

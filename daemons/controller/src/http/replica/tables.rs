@@ -103,13 +103,16 @@ impl Tables {
     }
 
     fn take_transfers(&mut self, now: Time, changes: TransferChanges) {
-        let TransferChanges { are_all, mut counts, changed } = changes;
+        let TransferChanges { are_all, mut counts, ended, changed } = changes;
         // Transfers that follow each other lie together; of counts of one, the last one counts.
         counts.sort_by_key(|count| count.transfer);
         for count in counts {
             self.transfers.change(&count.transfer, |transfer| transfer.count(&count));
         }
         // Newer than what was counted.
-        self.transfers.update(now, are_all, changed);
+        if are_all {
+            return self.transfers.replace(now, changed);
+        }
+        self.transfers.update(now, &ended, changed);
     }
 }
