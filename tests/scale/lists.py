@@ -126,7 +126,7 @@ def table(times):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--braid", default="target/release/braid")
-    parser.add_argument("--topology", default="jellyfish:10000,14,60000")
+    parser.add_argument("--topology", default="jellyfish:10000,18,100000")
     parser.add_argument("--limit", type=int, default=300, help="seconds until every link and host must be known")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--log", help="where the controller's log goes; to nowhere if it is not said")

@@ -43,7 +43,7 @@ pub struct HostLimits {
 
 impl Default for HostLimits {
     fn default() -> Self {
-        Self { hosts: 65_536, hosts_per_port: 1_024, addresses_per_host: 16 }
+        Self { hosts: 131_072, hosts_per_port: 1_024, addresses_per_host: 16 }
     }
 }
 
