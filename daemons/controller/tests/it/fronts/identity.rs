@@ -62,28 +62,29 @@ fn through_tls(pki: &Pki, to: SocketAddr, certificate: &str) -> TcpStream {
 fn pass_on(mut plain: TcpStream, mut tls: Transport) {
     let mut room = vec![0; TlsStream::MIN_ROOM];
     let [mut up, mut down] = [Vec::new(), Vec::new()];
-    while take(plain.read(&mut room), &room, &mut up).is_some()
-        && take(tls.read(&mut room), &room, &mut down).is_some()
-        && give(tls.write(&up), &mut up).is_some()
-        && give(plain.write(&down), &mut down).is_some()
+    while takes(plain.read(&mut room), &room, &mut up)
+        && takes(tls.read(&mut room), &room, &mut down)
+        && gives(tls.write(&up), &mut up)
+        && gives(plain.write(&down), &mut down)
     {
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-fn take(read: io::Result<usize>, room: &[u8], taken: &mut Vec<u8>) -> Option<()> {
-    match read {
-        Ok(0) => None,
-        Ok(read) => Some(taken.extend_from_slice(&room[..read])),
-        Err(error) => (error.kind() == ErrorKind::WouldBlock).then_some(()),
+/// Whether the end is open; keeps what was read.
+fn takes(read: io::Result<usize>, room: &[u8], taken: &mut Vec<u8>) -> bool {
+    if let Ok(read) = read {
+        taken.extend_from_slice(&room[..read]);
     }
+    read.map_or_else(|error| error.kind() == ErrorKind::WouldBlock, |read| read > 0)
 }
 
-fn give(written: io::Result<usize>, left: &mut Vec<u8>) -> Option<()> {
-    match written {
-        Ok(written) => Some(drop(left.drain(..written))),
-        Err(error) => (error.kind() == ErrorKind::WouldBlock).then_some(()),
+/// Whether the end is open; drops what was written.
+fn gives(written: io::Result<usize>, left: &mut Vec<u8>) -> bool {
+    if let Ok(written) = written {
+        left.drain(..written);
     }
+    written.map_or_else(|error| error.kind() == ErrorKind::WouldBlock, |_| true)
 }
 
 #[test]
