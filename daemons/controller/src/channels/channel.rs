@@ -298,9 +298,12 @@ impl Channel {
     /// The switch has proved who it is.
     fn note_connected(&self, engine: &Engine, dpid: DatapathId) -> Result<(), ChannelError> {
         engine.switches().check_join(dpid, self.address, &self.outbox)?;
-        if let Some(identity) = &self.identity {
-            identity.note_joined(dpid, self.address.ip())?;
+        let Some(identity) = &self.identity else { return Ok(()) };
+        // Members that decide each for itself might decide differently.
+        if engine.switches().term().is_some() {
+            identity.give(dpid)?;
         }
+        identity.note_joined(dpid, self.address.ip());
         Ok(())
     }
 

@@ -40,7 +40,7 @@ pub(crate) use accept::{accept, accept_queue};
 pub(crate) use channel::Lent;
 pub(crate) use outbox::{Filled, Outbox, Request, RoleWish};
 pub(crate) use poller::{Poller, Wanted};
-pub(crate) use tls::{Incoming, Relayed, start_handshakes};
+pub(crate) use tls::{Incoming, Located, Relayed, start_handshakes};
 
 /// Open channels: as many switches as may join, and handshakes.
 const MAX_CHANNELS: usize = 18_432;
@@ -62,8 +62,8 @@ pub(crate) struct Channels {
     engine: Shared,
     accepted: mpsc::Receiver<Incoming>,
     tls: Option<OpenFlowTls>,
-    /// How often the files of TLS had been read when the open connections were last held against them.
-    read_again: u64,
+    /// What may be claimed when the open connections were last held against it.
+    checked_revision: u64,
     poller: Poller,
     slots: Vec<Option<Channel>>,
     free: Vec<Slot>,
@@ -104,7 +104,7 @@ impl Channels {
         Ok(Self {
             engine,
             accepted,
-            read_again: tls.as_ref().map_or(0, OpenFlowTls::times_read),
+            checked_revision: tls.as_ref().map_or(0, OpenFlowTls::revision),
             tls,
             poller: Poller::new()?,
             slots: Vec::new(),
@@ -266,10 +266,10 @@ impl Channels {
         }
     }
 
-    /// Closes the connections of switches that the files give nothing any more, each time that these were read again.
+    /// Closes the connections of switches that may not be their datapath any more, each time that this may have changed.
     fn check_identities(&mut self) {
-        let times = self.tls.as_ref().map_or(0, OpenFlowTls::times_read);
-        if std::mem::replace(&mut self.read_again, times) == times {
+        let revision = self.tls.as_ref().map_or(0, OpenFlowTls::revision);
+        if std::mem::replace(&mut self.checked_revision, revision) == revision {
             return;
         }
         for slot in 0..self.slots.len() {

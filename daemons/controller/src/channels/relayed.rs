@@ -1,6 +1,5 @@
 //! Switches that a leader reaches through standbys, and connections that a standby lends for that.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use braid_tls::Transport;
@@ -9,8 +8,9 @@ use tokio::sync::oneshot;
 use tracing::{debug, info};
 
 use super::channel::{Channel, ChannelError, Lent};
+use super::identity::Identity;
 use super::outbox::Outbox;
-use super::{Channels, MAX_CHANNELS, Relayed};
+use super::{Channels, Located, MAX_CHANNELS, Relayed};
 
 /// Switches that are reached through standbys.
 const MAX_RELAYED: usize = 4_096;
@@ -20,7 +20,7 @@ const UNREACHED_AFTER: Duration = Duration::from_millis(500);
 impl Channels {
     /// Serves a switch through a standby, unless this controller reaches it. Whoever is refused hears nothing of OpenFlow.
     pub(super) fn take_relayed(&mut self, transport: Transport, relayed: Relayed) {
-        let Relayed { dpid, address, via } = relayed;
+        let Relayed { dpid, address, via, certificate } = relayed;
         if let Err(why) = self.make_room_for(dpid) {
             return debug!(%dpid, %via, why, "a switch is not served through a standby");
         }
@@ -31,6 +31,7 @@ impl Channels {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let mut channel = self.channel(transport, address, Outbox::through(Some(via), slot, &self.filled));
         channel.told = Some(dpid);
+        channel.identity = self.tls.clone().map(|tls| Identity::told(tls, certificate));
         channel.place = Some(self.handshakes.begin(address.ip(), slot));
         self.relays.insert(dpid, slot);
         self.place(slot, channel);
@@ -57,10 +58,12 @@ impl Channels {
         if is_full { Err("the limit of such switches is reached") } else { Ok(()) }
     }
 
-    /// Says where a switch is. Without one, `to` closes.
-    pub(super) fn locate(&self, dpid: DatapathId, to: oneshot::Sender<SocketAddr>) {
+    /// Says where a switch is, and who. Without one, `to` closes.
+    pub(super) fn locate(&self, dpid: DatapathId, to: oneshot::Sender<Located>) {
+        let slot = self.engine.borrow().switches().outbox(dpid).map(|outbox| outbox.slot());
+        let channel = slot.and_then(|slot| self.slots.get(slot)).and_then(Option::as_ref);
         // Whoever has asked may have gone.
-        let _ = self.engine.borrow().switches().address(dpid).map(|address| to.send(address));
+        let _ = channel.map(|channel| to.send(channel.located()));
     }
 
     /// Lends the connection of a switch that another controller has. Without one, `to` closes.

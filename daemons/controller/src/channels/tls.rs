@@ -48,8 +48,8 @@ pub(crate) enum Incoming {
     Refused { address: SocketAddr, why: String },
     /// A connection with a standby that passes on what a switch sends.
     Relayed { transport: Transport, relayed: Relayed },
-    /// The address of this switch is asked for.
-    Locate { dpid: DatapathId, to: oneshot::Sender<SocketAddr> },
+    /// It is asked where this switch is, and what it has proved.
+    Locate { dpid: DatapathId, to: oneshot::Sender<Located> },
     /// A standby's connection with this switch is to be passed on to the leader.
     Lend { dpid: DatapathId, to: oneshot::Sender<Box<Lent>> },
     /// It is passed on no more.
@@ -63,6 +63,15 @@ pub(crate) struct Relayed {
     /// The switch's address, as the standby sees it.
     pub(crate) address: SocketAddr,
     pub(crate) via: MemberId,
+    /// The names of the certificate that it has shown to the standby, if it has one.
+    pub(crate) certificate: Option<Vec<String>>,
+}
+
+/// Where a switch is, and the names of the certificate that it has shown, if it has one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Located {
+    pub(crate) address: SocketAddr,
+    pub(crate) certificate: Option<Vec<String>>,
 }
 
 impl From<Accepted> for Incoming {

@@ -34,6 +34,7 @@ use super::registry::{self, Registered, Registration};
 use super::standing::{LeaderApi, SharedStanding};
 use crate::channels;
 use crate::engine::{Reached, Shared};
+use crate::openflow_tls::OpenFlowTls;
 
 /// Messages and answers that wait for the engine's thread.
 const MAX_WAITING: usize = 256;
@@ -102,7 +103,7 @@ pub(crate) fn member(
     engine: Shared,
     joined: Joined,
     standing: SharedStanding,
-    channels: Sender<channels::Incoming>,
+    (channels, tls): (Sender<channels::Incoming>, Option<OpenFlowTls>),
 ) -> (Handle, impl Future<Output = io::Error>) {
     let Joined { name, identity, etcd, listener, registry } = joined;
     let (local, shared) = (registry.local.clone(), registry.shared.clone());
@@ -111,7 +112,7 @@ pub(crate) fn member(
     let (incoming_sender, incoming) = channel(MAX_WAITING);
     let (refusals, publication) = (Refusals::new(incoming_sender.clone()), Publication::default());
     let presence = engine.borrow().switches().presence().clone();
-    let fronts = Fronts::start(local.clone(), refusals.clone(), presence, channels);
+    let fronts = Fronts::start(local.clone(), refusals.clone(), presence, channels, tls);
     let admission = Some(fronts.admission(shared.leads.clone()));
     let services = Services { publication: publication.clone(), admission };
     peers::accept(listener, local.clone(), incoming_sender, services);

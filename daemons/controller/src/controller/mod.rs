@@ -180,7 +180,12 @@ impl Controller {
                 let follow = cluster::follow_certificates(engine.clone(), tls, own);
                 tasks.spawn("cluster-certificates", follow);
             }
-            let (handle, member) = cluster::member(engine.clone(), joined, standing, accepted.clone());
+            let (handle, member) = cluster::member(
+                engine.clone(),
+                joined,
+                standing,
+                (accepted.clone(), self.openflow_tls.clone()),
+            );
             tasks.spawn("cluster", member);
             handle
         });

@@ -9,7 +9,7 @@ use braid_types::DatapathId;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info};
 
-use super::{ClaimError, OpenFlowTls};
+use super::OpenFlowTls;
 use crate::certificate_expiry::{Expiry, INTERVAL, warn_of_ends};
 use crate::engine::Shared;
 
@@ -24,16 +24,9 @@ impl Connected {
 }
 
 impl OpenFlowTls {
-    /// A switch joins with this certificate, which may own its datapath id from now on.
-    pub(crate) fn note_joined(
-        &self,
-        dpid: DatapathId,
-        address: IpAddr,
-        certificate: &PeerCertificate,
-    ) -> Result<(), ClaimError> {
-        self.0.identities.note_joined(&certificate.names, dpid)?;
+    /// A switch joins with this certificate.
+    pub(crate) fn note_joined(&self, dpid: DatapathId, address: IpAddr, certificate: &PeerCertificate) {
         self.0.connected.lock().insert(dpid, (address, certificate.clone()));
-        Ok(())
     }
 
     /// A switch left.

@@ -3,6 +3,7 @@
 mod expiry;
 mod identities;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use braid_types::DatapathId;
 use tokio_rustls::rustls::{ClientConfig, Error, ServerConfig};
 
 pub(crate) use expiry::follow;
-pub(crate) use identities::ClaimError;
+pub(crate) use identities::{ClaimError, Owner};
 pub use identities::{IdentityFileError, SwitchIdentities};
 
 /// Which OpenFlow connections are TLS.
@@ -76,7 +77,8 @@ struct Inner {
     current: RwLock<Current>,
     identities: SwitchIdentities,
     connected: expiry::Connected,
-    times_read: AtomicU64,
+    /// Raised each time that what may be claimed has changed for switches that have joined.
+    revision: AtomicU64,
 }
 
 /// What the files said when they were last read.
@@ -101,8 +103,8 @@ impl OpenFlowTls {
     ) -> Result<Self, OpenFlowTlsError> {
         let current = RwLock::new(Current::read(&paths)?);
         let connected = expiry::Connected::default();
-        let times_read = AtomicU64::new(1);
-        Ok(Self(Arc::new(Inner { is_required, paths, current, identities, connected, times_read })))
+        let revision = AtomicU64::new(1);
+        Ok(Self(Arc::new(Inner { is_required, paths, current, identities, connected, revision })))
     }
 
     /// Reads all files again. After an error everything is as before.
@@ -110,13 +112,13 @@ impl OpenFlowTls {
         let current = Current::read(&self.0.paths)?;
         self.0.identities.reload()?;
         *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = current;
-        self.0.times_read.fetch_add(1, Ordering::Release);
+        self.0.revision.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
-    /// How often the files were read: what they say may have changed since it was less.
-    pub(crate) fn times_read(&self) -> u64 {
-        self.0.times_read.load(Ordering::Acquire)
+    /// Greater than before if switches that have joined may be somebody else's now.
+    pub(crate) fn revision(&self) -> u64 {
+        self.0.revision.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_required(&self) -> bool {
@@ -133,15 +135,30 @@ impl OpenFlowTls {
         self.0.current.read().unwrap_or_else(PoisonError::into_inner).client.clone()
     }
 
-    /// Whether a switch with this certificate, or without one, may be this datapath.
-    pub(crate) fn check_claim(
-        &self,
-        certificate: Option<&PeerCertificate>,
-        dpid: DatapathId,
-    ) -> Result<(), ClaimError> {
-        match certificate {
-            Some(certificate) => self.0.identities.check(&certificate.names, dpid),
+    /// Whether a switch whose certificate has these names, or that has none, may be this datapath.
+    pub(crate) fn check_claim(&self, names: Option<&[String]>, dpid: DatapathId) -> Result<(), ClaimError> {
+        match names {
+            Some(names) => self.0.identities.check(names, dpid),
+            None if self.is_required() => Err(ClaimError::without_certificate(dpid)),
             None => self.0.identities.check_without_certificate(dpid),
+        }
+    }
+
+    /// The datapath id belongs to certificates with these names from now on.
+    pub(crate) fn give(&self, dpid: DatapathId, names: &[String]) -> Result<(), ClaimError> {
+        self.0.identities.note_joined(names, dpid)
+    }
+
+    /// Whose the datapath ids are that are in no list.
+    pub(crate) fn owners(&self) -> BTreeSet<Owner> {
+        self.0.identities.owners()
+    }
+
+    /// Learns from the leader of the cluster whose datapath ids are.
+    pub(crate) fn learn(&self, owners: &[Owner]) {
+        let news = owners.iter().filter(|owner| self.0.identities.learn(owner)).count();
+        if news > 0 {
+            self.0.revision.fetch_add(1, Ordering::Release);
         }
     }
 }

@@ -146,7 +146,9 @@ impl Database {
     /// Whether its certificate may claim a datapath; over anything but TLS it is trusted.
     fn may_have(&self, dpid: DatapathId) -> bool {
         match (&self.address, &self.common.tls) {
-            (OvsdbAddress::Ssl(_), Some(tls)) => tls.check_claim(self.certificate.as_ref(), dpid).is_ok(),
+            (OvsdbAddress::Ssl(_), Some(tls)) => {
+                tls.check_claim(self.certificate.as_ref().map(|it| it.names.as_slice()), dpid).is_ok()
+            }
             (OvsdbAddress::Ssl(_), None) => false,
             _ => true,
         }

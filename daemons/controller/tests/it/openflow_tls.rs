@@ -35,8 +35,12 @@ impl Pki {
         Self { folder: tempfile::tempdir().expect("a folder"), authority }
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
+        let path = self.path(name);
         fs::write(&path, text).expect("a file");
         path
     }

@@ -8,6 +8,7 @@ use braid_tls::Transport;
 use braid_types::DatapathId;
 
 use super::{Channel, ChannelError};
+use crate::channels::Located;
 use crate::channels::identity::Identity;
 use crate::channels::outbox::Outbox;
 use crate::engine::Engine;
@@ -39,6 +40,12 @@ impl Lent {
 }
 
 impl Channel {
+    /// Where the switch is, and what it has proved.
+    pub(in crate::channels) fn located(&self) -> Located {
+        let names = self.identity.as_ref().and_then(Identity::names);
+        Located { address: self.address, certificate: names.map(<[String]>::to_vec) }
+    }
+
     /// The channel's connection, which nobody serves any more; `None` if the switch has not joined.
     pub(in crate::channels) fn lend(mut self, engine: &mut Engine) -> Option<Lent> {
         let dpid = self.joined?;

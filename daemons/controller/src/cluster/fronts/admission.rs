@@ -12,10 +12,11 @@ use braid_types::DatapathId;
 use tokio::sync::mpsc::Sender;
 use tracing::debug;
 
-use super::wire::{MAX_LINE, MAX_WANTED, Offer, Switch, Wanted};
+use super::wire::{MAX_LINE, MAX_OWNERS, MAX_WANTED, Offer, Switch, Wanted};
 use crate::channels::{self, Relayed};
 use crate::cluster::peers::Lines;
 use crate::engine::SharedPresence;
+use crate::openflow_tls::{OpenFlowTls, Owner};
 
 /// A standby that says nothing for this long offers nothing.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -28,6 +29,7 @@ pub(in crate::cluster) struct Admission {
     leads: Arc<AtomicBool>,
     presence: SharedPresence,
     channels: Sender<channels::Incoming>,
+    tls: Option<OpenFlowTls>,
 }
 
 impl Admission {
@@ -35,8 +37,9 @@ impl Admission {
         leads: Arc<AtomicBool>,
         presence: SharedPresence,
         channels: Sender<channels::Incoming>,
+        tls: Option<OpenFlowTls>,
     ) -> Self {
-        Self { leads, presence, channels }
+        Self { leads, presence, channels, tls }
     }
 
     /// Why nobody is a front of this member, if that is so.
@@ -51,7 +54,7 @@ impl Admission {
     /// Answers what a standby offers, as long as this member leads.
     pub(in crate::cluster) fn serve(&self, member: &MemberId, mut lines: Lines) -> io::Result<()> {
         lines.set_max_line(MAX_LINE);
-        let mut offered = BTreeSet::new();
+        let (mut offered, mut told) = (BTreeSet::new(), BTreeSet::new());
         debug!(%member, "a standby may become a front");
         while self.leads() {
             let Offer { more, fewer } = serde_json::from_value(lines.next(SILENCE)?)?;
@@ -60,7 +63,9 @@ impl Admission {
             if offered.len() > MAX_OFFERED {
                 return Err(io::Error::other("it offers too many switches"));
             }
-            lines.write(&Wanted { wanted: self.wanted(&offered) }, SILENCE)?;
+            let owners = self.owners_beside(&told);
+            lines.write(&Wanted { wanted: self.wanted(&offered), owners: owners.clone() }, SILENCE)?;
+            told.extend(owners);
         }
         Ok(())
     }
@@ -70,18 +75,24 @@ impl Admission {
         offered.iter().copied().filter(|dpid| presence.lacks(*dpid)).take(MAX_WANTED).collect()
     }
 
+    /// Whose datapath ids are, but for what a standby has been told.
+    fn owners_beside(&self, told: &BTreeSet<Owner>) -> Vec<Owner> {
+        let owners = self.tls.as_ref().map(OpenFlowTls::owners).unwrap_or_default();
+        owners.difference(told).take(MAX_OWNERS).cloned().collect()
+    }
+
     /// Takes a connection for a switch. Whether the switch is served is seen by whether OpenFlow is spoken on it.
     pub(in crate::cluster) fn take(
         &self,
         member: &MemberId,
-        Switch { dpid, address }: Switch,
+        Switch { dpid, address, certificate }: Switch,
         lines: Lines,
     ) -> io::Result<()> {
         let (transport, unread) = lines.into_parts();
         if !unread.is_empty() {
             return Err(io::Error::other("it speaks before it is greeted"));
         }
-        let relayed = Relayed { dpid, address, via: member.clone() };
+        let relayed = Relayed { dpid, address, via: member.clone(), certificate };
         let incoming = channels::Incoming::Relayed { transport, relayed };
         self.channels.blocking_send(incoming).map_err(|_| io::Error::other("this controller stops"))
     }

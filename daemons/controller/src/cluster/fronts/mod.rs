@@ -26,6 +26,7 @@ use super::facts::Leading;
 use super::peers::{self, Local, Refusals};
 use crate::channels::Incoming;
 use crate::engine::SharedPresence;
+use crate::openflow_tls::OpenFlowTls;
 use offering::Offering;
 use relays::Relays;
 
@@ -52,6 +53,8 @@ struct Shared {
     refusals: Refusals,
     presence: SharedPresence,
     channels: Sender<Incoming>,
+    /// Whose datapath ids are.
+    tls: Option<OpenFlowTls>,
     standing: Mutex<Standing>,
     /// Switches that are being passed on, and those among them that the leader can serve.
     open: AtomicUsize,
@@ -83,10 +86,11 @@ impl Fronts {
         refusals: Refusals,
         presence: SharedPresence,
         channels: Sender<Incoming>,
+        tls: Option<OpenFlowTls>,
     ) -> Self {
         let standing = Mutex::default();
         let (open, fronted) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let shared = Shared { local, refusals, presence, channels, standing, open, fronted };
+        let shared = Shared { local, refusals, presence, channels, tls, standing, open, fronted };
         let (shared, alive) = (Arc::new(shared), Arc::new(()));
         let (opened, queue) = mpsc::channel(MAX_WAITING);
         let offering = Offering::new(shared.clone(), Arc::downgrade(&alive), opened);
@@ -98,7 +102,8 @@ impl Fronts {
 
     /// What this member takes of others while it leads, which `leads` says.
     pub(super) fn admission(&self, leads: Arc<AtomicBool>) -> Admission {
-        Admission::new(leads, self.shared.presence.clone(), self.shared.channels.clone())
+        let Shared { presence, channels, tls, .. } = &*self.shared;
+        Admission::new(leads, presence.clone(), channels.clone(), tls.clone())
     }
 
     /// Who leads from now on: this member, another one, or nobody that is known; and where that one takes fronts.

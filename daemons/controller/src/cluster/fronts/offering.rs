@@ -18,7 +18,7 @@ use super::pacing::Pacing;
 use super::relays::Opened;
 use super::wire::{MAX_LINE, Offer, Switch, Wanted};
 use super::{MAX_FRONTED, Shared};
-use crate::channels::Incoming;
+use crate::channels::{Incoming, Located};
 use crate::cluster::facts::Leading;
 use crate::cluster::peers::{self, Lines};
 
@@ -32,6 +32,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 /// So long connections are opened before the leader hears of other switches.
 const MAX_TURN: Duration = Duration::from_secs(2);
+/// Bytes of a certificate's names that the leader is told; those of a switch have fewer.
+const MAX_NAMES: usize = 2_048;
 
 /// The thread that offers switches.
 pub(super) struct Offering {
@@ -99,7 +101,8 @@ impl Offering {
         let fewer = offered.difference(&reached).copied().collect();
         lines.write(&Offer { more, fewer }, SILENCE)?;
         *offered = reached;
-        let Wanted { wanted } = serde_json::from_value(lines.next(SILENCE)?)?;
+        let Wanted { wanted, owners } = serde_json::from_value(lines.next(SILENCE)?)?;
+        self.shared.tls.iter().for_each(|tls| tls.learn(&owners));
         Ok(wanted.into_iter().filter(|dpid| offered.contains(dpid)).collect())
     }
 
@@ -113,9 +116,10 @@ impl Offering {
 
     /// Opens a connection with the leader for this switch. Once the leader speaks OpenFlow, the switch's own is passed on.
     fn open(&self, leader: &Leading, dpid: DatapathId) -> Result<(), String> {
-        let address = self.of_channels(|to| Incoming::Locate { dpid, to })?;
+        let Located { address, certificate } = self.of_channels(|to| Incoming::Locate { dpid, to })?;
         let Shared { local, refusals, .. } = &*self.shared;
-        let lines = peers::relay(local, &leader.address, Switch { dpid, address }, refusals)?;
+        let switch = Switch { dpid, address, certificate: certificate.map(told) };
+        let lines = peers::relay(local, &leader.address, switch, refusals)?;
         let (transport, unread) = hello(lines).map_err(|why| format!("it speaks no OpenFlow: {why}"))?;
         let lent = self.of_channels(|to| Incoming::Lend { dpid, to })?;
         let opened = Opened { leader: leader.member.clone(), transport, unread, lent };
@@ -129,6 +133,17 @@ impl Offering {
             self.shared.channels.blocking_send(ask(to)).ok().and_then(|()| answer.blocking_recv().ok());
         asked.ok_or_else(|| "the switch is not connected".to_owned())
     }
+}
+
+/// The first of these names, for which a greeting has room.
+fn told(mut names: Vec<String>) -> Vec<String> {
+    let mut room = MAX_NAMES;
+    names.retain(|name| {
+        let left = room.checked_sub(name.len());
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    names
 }
 
 /// The connection after the leader's HELLO, and what it has said behind that.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Bytes of a line.
-const MAX_LINE: usize = 4 << 10;
+const MAX_LINE: usize = 16 << 10;
 
 /// One end of a connection.
 #[derive(Debug)]

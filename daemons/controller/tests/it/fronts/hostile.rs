@@ -3,22 +3,28 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-use braid_openflow::{Hello, Message};
+use braid_controller::SwitchIdentities;
+use braid_openflow::{Bytes, Echo, Hello, Message, MessageType};
 use serde_json::{Value, json};
 
 use super::switch::FakeSwitch;
-use super::{Scene, served, wait_until_served};
-use crate::cluster::{Etcd, member};
+use super::{Scene, served, term, wait_until_served};
+use crate::cluster::{Etcd, member, member_with};
+use crate::openflow_tls::{Pki, alarm};
 use crate::support::{Running, Switch, TIMEOUT, features, wait_for};
 
 /// A connection with a member as the front of this switch, and what the greeting says against it.
 fn front(of: &Running, dpid: &str) -> (TcpStream, Value) {
+    front_for(of, &json!({ "dpid": dpid, "address": "127.0.0.1:1" }))
+}
+
+/// The same for what is said of the switch.
+fn front_for(of: &Running, relays: &Value) -> (TcpStream, Value) {
     let status: Value = serde_json::from_str(&of.get("/api/v1/cluster").1).expect("JSON");
     let members = status["members"].as_array().cloned().unwrap_or_default();
     let own = members.iter().find(|it| it["name"] == status["member"]).expect("itself");
     let mut stream = TcpStream::connect(own["address"].as_str().expect("an address")).expect("it listens");
     stream.set_read_timeout(Some(TIMEOUT)).expect("time-out");
-    let relays = json!({ "dpid": dpid, "address": "127.0.0.1:1" });
     let hello = json!({
         "cluster": "default", "member": "z", "run": 1, "version": 1, "oldest": 1, "relays": relays,
     });
@@ -58,6 +64,37 @@ fn a_front_is_no_other_switch_than_it_says_and_the_leader_raises_an_alarm() {
     };
     wait_for(is_told, || format!("{:?}", leader.list("alarms")));
     assert!(served(&leader, &own).is_some());
+}
+
+/// Whether a leader goes on with a switch of which its front says this. One that is refused hears no answer.
+fn goes_on(leader: &Running, certificate: &Value) -> bool {
+    let relays = json!({ "dpid": "0000000000000009", "address": "127.0.0.1:1", "certificate": certificate });
+    let (stream, refused) = front_for(leader, &relays);
+    assert_eq!(refused, Value::Null);
+    let mut switch = Switch::over(stream);
+    switch.send(&Message::Hello(Hello::V1_3));
+    switch.send(&Message::FeaturesReply(features(9)));
+    switch.send(&Message::EchoRequest(Echo { data: Bytes(&[]) }));
+    while let Some(bytes) = switch.receive() {
+        if MessageType::from(bytes[1]) == MessageType::EchoReply {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn a_leader_checks_itself_what_a_front_says_of_the_certificate_of_a_switch() {
+    let Some(etcd) = Etcd::start() else { return };
+    let pki = Pki::new();
+    let pins = pki.file("pins.toml", "[[switch]]\ncertificate = \"sw9\"\ndatapath_ids = [\"9\"]\n");
+    let identities = SwitchIdentities::read(None, Some(pins)).expect("valid");
+    let leader = member_with(&etcd.url, "a", Some(pki.openflow_tls(false, identities)));
+    wait_for(|| term(&leader).is_some(), || leader.get("/api/v1/cluster").1);
+    assert!(!goes_on(&leader, &json!(["thief"])));
+    assert!(alarm(&leader, "foreign_datapath_id").contains("\"thief\""));
+    assert!(!goes_on(&leader, &Value::Null), "nor of one that has none");
+    assert!(goes_on(&leader, &json!(["sw9"])));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! A switch proves to its front who it is, and keeps its place at the leader for as long as that holds.
 
+use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use braid_controller::SwitchIdentities;
+use braid_controller::{IdentityFileError, SwitchIdentities};
 use braid_tls::{TlsStream, Transport};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -28,11 +30,24 @@ struct Scene {
 }
 
 impl Scene {
-    fn start() -> Option<Self> {
+    /// Members with a list of identities.
+    fn listed() -> Option<Self> {
+        Self::start(true, |pki, _| SwitchIdentities::read(Some(pki.file("identities.toml", LISTED)), None))
+    }
+
+    /// Members each of which pins ids, in a file of its own.
+    fn pinning(is_required: bool) -> Option<Self> {
+        Self::start(is_required, |pki, name| SwitchIdentities::read(None, Some(pins(pki, name))))
+    }
+
+    fn start(
+        is_required: bool,
+        identities: impl Fn(&Pki, &str) -> Result<SwitchIdentities, IdentityFileError>,
+    ) -> Option<Self> {
         let (etcd, pki) = (Etcd::start()?, Pki::new());
         let [a, b] = ["a", "b"].map(|name| {
-            let identities = SwitchIdentities::read(Some(pki.file("identities.toml", LISTED)), None);
-            member_with(&etcd.url, name, Some(pki.openflow_tls(true, identities.expect("valid"))))
+            let identities = identities(&pki, name).expect("valid");
+            member_with(&etcd.url, name, Some(pki.openflow_tls(is_required, identities)))
         });
         let is_of_a = std::ptr::eq(standby([("a", &a), ("b", &b)]), &raw const b);
         let (leader, front, front_name) = if is_of_a { (a, b, "b") } else { (b, a, "a") };
@@ -45,6 +60,29 @@ impl Scene {
         switch.obey_over(through_tls(&self.pki, self.front.openflow, certificate), 1);
         switch
     }
+
+    /// Has the leader pin a datapath id to the certificate of a switch, which then goes; waits until the standby knows it.
+    fn pin(&self, dpid: u64, certificate: &str) {
+        let (switch, connection) =
+            (FakeSwitch::new(dpid), through_tls(&self.pki, self.leader.openflow, certificate));
+        let closed = connection.try_clone().expect("a socket");
+        switch.obey_over(connection, 1);
+        wait_until_served(&self.leader, &switch, None);
+        closed.shutdown(Shutdown::Both).expect("an open socket");
+        self.wait_until_pinned(certificate);
+    }
+
+    /// Waits until both members have written that they gave an id to this certificate.
+    fn wait_until_pinned(&self, certificate: &str) {
+        let pinned = || ["a", "b"].map(|name| fs::read_to_string(pins(&self.pki, name)).unwrap_or_default());
+        let has_pinned = |text: &String| text.contains(&format!("{certificate:?}"));
+        wait_for(|| pinned().iter().all(has_pinned), || format!("{:?}", pinned()));
+    }
+}
+
+/// The file in which this member pins ids.
+fn pins(pki: &Pki, member: &str) -> PathBuf {
+    pki.path(&format!("pins-of-{member}.toml"))
 }
 
 /// A connection whose other end speaks TLS with a controller.
@@ -89,7 +127,7 @@ fn gives(written: io::Result<usize>, left: &mut Vec<u8>) -> bool {
 
 #[test]
 fn a_switch_is_served_through_a_standby_as_the_datapath_that_its_certificate_entitles_it_to() {
-    let Some(scene) = Scene::start() else { return };
+    let Some(scene) = Scene::listed() else { return };
     let thief = scene.switch(7, "thief");
     assert!(alarm(&scene.front, "foreign_datapath_id").contains("\"thief\""));
     wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
@@ -100,11 +138,48 @@ fn a_switch_is_served_through_a_standby_as_the_datapath_that_its_certificate_ent
 
 #[test]
 fn a_relayed_switch_that_may_no_longer_be_its_datapath_is_disconnected() {
-    let Some(scene) = Scene::start() else { return };
+    let Some(scene) = Scene::listed() else { return };
     let switch = scene.switch(7, "sw7");
     wait_until_served(&scene.leader, &switch, Some(scene.front_name));
     scene.pki.file("identities.toml", LISTED_OTHERWISE);
     kill_process(getpid(), Signal::HUP).expect("a signal");
     wait_for(|| switch.seen().ended == [1], || "the switch is not disconnected".to_owned());
     wait_for(|| served(&scene.leader, &switch).is_none(), || format!("{:?}", scene.leader.list("switches")));
+}
+
+#[test]
+fn an_id_that_the_leader_has_pinned_is_nobody_elses_at_a_standby() {
+    let Some(scene) = Scene::pinning(true) else { return };
+    scene.pin(7, "sw7");
+    let thief = scene.switch(7, "thief");
+    assert!(alarm(&scene.front, "foreign_datapath_id").contains("\"thief\""));
+    wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
+    let switch = scene.switch(7, "sw7");
+    wait_until_served(&scene.leader, &switch, Some(scene.front_name));
+    assert_eq!(thief.last(), None, "it was never written to");
+}
+
+#[test]
+fn an_id_that_the_leader_has_pinned_is_not_that_of_plain_tcp_at_a_standby() {
+    let Some(scene) = Scene::pinning(false) else { return };
+    scene.pin(7, "sw7");
+    let thief = FakeSwitch::new(7);
+    thief.obey(scene.front.openflow, 1);
+    assert!(alarm(&scene.front, "foreign_datapath_id").contains("plain TCP"));
+    wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
+    let other = FakeSwitch::new(8);
+    other.obey(scene.front.openflow, 1);
+    wait_until_served(&scene.leader, &other, Some(scene.front_name));
+}
+
+#[test]
+fn first_use_through_a_standby_pins_the_id_at_both_members() {
+    let Some(scene) = Scene::pinning(true) else { return };
+    let switch = scene.switch(7, "sw7");
+    wait_until_served(&scene.leader, &switch, Some(scene.front_name));
+    scene.wait_until_pinned("sw7");
+    let thief = FakeSwitch::new(7);
+    thief.obey_over(through_tls(&scene.pki, scene.leader.openflow, "thief"), 1);
+    assert!(alarm(&scene.leader, "foreign_datapath_id").contains("\"thief\""));
+    assert_eq!(served(&scene.leader, &switch), Some(scene.front_name.into()));
 }
