@@ -116,6 +116,7 @@ mod tests {
             opened_at: braid_types::Time::ZERO,
             streams: SmallVec::new(),
             is_changed: false,
+            is_told: false,
         }
     }
 

@@ -107,6 +107,8 @@ pub struct Transfer {
     pub streams: SmallVec<[StreamId; 8]>,
     /// Whether it changed since the last copy.
     pub(crate) is_changed: bool,
+    /// Whether other controllers were told of it.
+    pub(crate) is_told: bool,
 }
 
 impl fmt::Display for TransferKind {

@@ -321,6 +321,26 @@ fn transfers_are_told_once_for_all_their_changes_and_when_they_end() {
 }
 
 #[test]
+fn of_a_transfer_that_ended_before_it_was_told_nobody_hears() {
+    let mut transfers = Transfers::new(Limits::default());
+    let ended = |transfers: &mut Transfers, id| {
+        let stream = transfers.by_tuple(&tuple(id, 1000, 9)).expect("a stream").id;
+        transfers.end(stream);
+    };
+    transfers.publish(true);
+    connection(&mut transfers, 1, 9);
+    ended(&mut transfers, 1);
+    assert_eq!(transfers.take_facts(9), []);
+    connection(&mut transfers, 2, 9);
+    assert_eq!(transfers.take_facts(9).len(), 1);
+    // Whoever is told from now on hears of it only while it is there.
+    transfers.publish(false);
+    transfers.publish(true);
+    ended(&mut transfers, 2);
+    assert_eq!(transfers.take_facts(9), []);
+}
+
+#[test]
 fn plain_connections_are_restored_in_the_transfers_that_they_had() {
     let mut before = Transfers::new(Limits::default());
     let [one, other] = [1, 2].map(|id| Opening::Parallel(Group::Announced(id)));

@@ -18,13 +18,25 @@ impl Journal {
             changed.insert(transfer.id);
         }
     }
+
+    /// A transfer has ended. One that nobody was told of is no change, however many begin and end.
+    pub(super) fn note_end(&mut self, transfer: &Transfer) {
+        let Some(changed) = &mut self.0 else { return };
+        if transfer.is_told {
+            changed.insert(transfer.id);
+        } else {
+            changed.remove(&transfer.id);
+        }
+    }
 }
 
 impl Transfers {
     /// Begins to note which transfers change, for other controllers, and notes all that there are; or ends it.
     pub fn publish(&mut self, is_published: bool) {
-        let all = || self.transfers.iter().map(|it| it.id);
-        self.journal.0 = is_published.then(|| all().collect());
+        self.journal.0 = is_published.then(|| self.transfers.iter().map(|it| it.id).collect());
+        for id in self.journal.0.iter().flatten() {
+            self.transfers.get_mut(*id).into_iter().for_each(|it| it.is_told = false);
+        }
     }
 
     /// Up to `count` transfers that have changed since they were taken last, as they are now; `None` for those that ended.
@@ -34,6 +46,9 @@ impl Transfers {
             && let Some(id) = self.journal.0.as_mut().and_then(BTreeSet::pop_first)
         {
             ids.push(id);
+        }
+        for id in &ids {
+            self.transfers.get_mut(*id).into_iter().for_each(|it| it.is_told = true);
         }
         ids.into_iter().map(|id| (id, self.transfers.get(id).map(|it| self.fact(it)))).collect()
     }

@@ -332,8 +332,9 @@ impl Transfers {
             self.by_group.insert(group, id);
         }
         let streams = SmallVec::new();
-        let (opened_at, opener_token, is_changed) = (now, None, false);
-        let transfer = Transfer { id, kind, token, opener_token, group, opened_at, streams, is_changed };
+        let (opened_at, opener_token, is_changed, is_told) = (now, None, false, false);
+        let transfer =
+            Transfer { id, kind, token, opener_token, group, opened_at, streams, is_changed, is_told };
         self.transfers.insert(id, transfer);
         id
     }
@@ -369,11 +370,12 @@ impl Transfers {
     fn leave(&mut self, stream: &Stream) -> bool {
         let Some(transfer) = self.transfers.get_mut(stream.transfer) else { return false };
         transfer.streams.retain(|id| *id != stream.id);
-        self.journal.note(transfer);
         if !transfer.streams.is_empty() {
+            self.journal.note(transfer);
             self.changes.note(transfer);
             return false;
         }
+        self.journal.note_end(transfer);
         self.changes.note_end(transfer);
         let (tokens, group) = ([transfer.token, transfer.opener_token], transfer.group);
         self.transfers.remove(stream.transfer);

@@ -87,7 +87,7 @@ impl Transfers {
         let moved = early.streams.to_vec();
         if let Some(early) = self.transfers.remove(from) {
             self.changes.note_end(&early);
-            self.journal.note(&early);
+            self.journal.note_end(&early);
             early.token.into_iter().for_each(|token| self.forget_token(token, from));
         }
         for stream in &moved {

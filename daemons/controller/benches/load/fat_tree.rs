@@ -99,6 +99,32 @@ pub(crate) fn answers(hosts: &[Placed], most: usize) -> Vec<(usize, Vec<u8>)> {
     (1..).zip(first).map(answer).collect()
 }
 
+/// Connections that are opened and answered, one after the other.
+pub(crate) struct Opening {
+    all: Vec<(usize, Connection)>,
+    begun: u64,
+}
+
+impl Opening {
+    /// Connections of all hosts, in turns.
+    pub(crate) fn of(hosts: &[Placed]) -> Self {
+        let by_switch: Vec<_> = connections(hosts).into_iter().collect();
+        let turn = |number: usize| by_switch.iter().map(move |(index, all)| (*index, all[number]));
+        Self { all: (0..CONNECTIONS).flat_map(turn).collect(), begun: 0 }
+    }
+
+    /// What opens the next one, and what answers that, and where.
+    pub(crate) fn next(&mut self) -> [(usize, Vec<u8>); 2] {
+        let (from_switch, (from, (at, to), (src, dst))) = self.all[self.begun as usize % self.all.len()];
+        self.begun += 1;
+        let option = capable_answer(Key(self.begun));
+        [
+            (from_switch, packet_in(from.port, ADMIT, &syn(from, to, (src, dst), &MP_CAPABLE))),
+            (at, packet_in(to.port, ADMIT, &opening(to, from, (dst, src), SYN_ACK, &option))),
+        ]
+    }
+}
+
 fn connections(hosts: &[Placed]) -> BTreeMap<usize, Vec<Connection>> {
     let switches: std::collections::BTreeSet<_> = hosts.iter().map(|(index, _)| *index).collect();
     let mut random = fastrand(1);

@@ -3,13 +3,14 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `scale`,
-//! `tls`, `16` and `64`; `memory` is a minute of it.
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `replication`,
+//! `rules`, `scale`, `tls`, `16` and `64`; `memory` is a minute of it.
 
 mod audience;
 mod fat_tree;
 mod process;
 mod readers;
+mod replication;
 mod report;
 mod responder;
 mod rules;
@@ -33,7 +34,14 @@ fn main() {
     }
     let role = arguments.iter().skip_while(|argument| *argument != process::ROLE).nth(1);
     match role.map(String::as_str) {
-        Some("controller") => control(&arguments),
+        Some("controller") => {
+            process::pin(0);
+            control(&arguments);
+        }
+        Some("standby") => {
+            process::yield_to_others();
+            control(&arguments);
+        }
         Some("responder") => respond(),
         Some(role) => panic!("there is no {role}"),
         None => measure(&arguments),
@@ -60,6 +68,9 @@ fn measure(arguments: &[String]) {
     if wants("tls") {
         tls::run();
     }
+    if wants("replication") {
+        replication::run();
+    }
     if wants("rules") {
         rules::run();
     }
@@ -74,7 +85,6 @@ fn measure(arguments: &[String]) {
 }
 
 fn control(arguments: &[String]) {
-    process::pin(0);
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let settings = Settings { punt_rate: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
@@ -93,7 +103,7 @@ fn control(arguments: &[String]) {
         testbed: None,
         policy: None,
         reload: None,
-        cluster: None,
+        cluster: replication::member(arguments),
         switch_access: Default::default(),
         switch_metadata: Default::default(),
         host_metadata: Default::default(),

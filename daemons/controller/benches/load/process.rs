@@ -24,6 +24,32 @@ const PROGRAM: &str = "BRAID_LOAD_PROGRAM";
 /// The folder of certificates of such a process.
 pub(crate) const TLS: &str = "--tls";
 
+/// What such a process is besides its role.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Setup<'a> {
+    /// A folder with certificates: it speaks TLS.
+    pub(crate) certificates: Option<&'a Path>,
+    pub(crate) member: Option<Member<'a>>,
+}
+
+/// A place in a cluster.
+#[derive(Clone, Copy)]
+pub(crate) struct Member<'a> {
+    pub(crate) store: &'a str,
+    pub(crate) cluster: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl Member<'_> {
+    pub(crate) const STORE: &'static str = "--store";
+    pub(crate) const CLUSTER: &'static str = "--cluster";
+    pub(crate) const NAME: &'static str = "--member";
+
+    fn arguments(&self) -> [&str; 6] {
+        [Self::STORE, self.store, Self::CLUSTER, self.cluster, Self::NAME, self.name]
+    }
+}
+
 /// A process that serves switches; it ends when this is dropped.
 pub(crate) struct Process {
     child: Child,
@@ -37,14 +63,15 @@ pub(crate) struct Process {
 impl Process {
     /// Starts this program, or that of [`PROGRAM`], in another role.
     pub(crate) fn start(role: &str) -> Self {
-        Self::start_with(role, None)
+        Self::start_with(role, Setup::default())
     }
 
-    /// The same, with TLS if there is a folder with certificates.
-    pub(crate) fn start_with(role: &str, certificates: Option<&Path>) -> Self {
+    /// The same, set up like this.
+    pub(crate) fn start_with(role: &str, Setup { certificates, member }: Setup<'_>) -> Self {
         let this = || std::env::current_exe().expect("the path of this program").into();
         let mut command = Command::new(std::env::var_os(PROGRAM).unwrap_or_else(this));
         command.args(certificates.into_iter().flat_map(|folder| [OsStr::new(TLS), folder.as_ref()]));
+        command.args(member.iter().flat_map(Member::arguments));
         command.args(["--bench", ROLE, role]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a process");
         let mut line = String::new();

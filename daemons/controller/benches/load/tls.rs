@@ -9,7 +9,7 @@ use braid_tls::{ClientConfig, CredentialPaths, Credentials};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 use crate::fat_tree;
-use crate::process::Process;
+use crate::process::{Process, Setup};
 use crate::report;
 
 /// How often each is measured; they take turns, as the machine's speed changes.
@@ -24,7 +24,10 @@ pub(crate) fn run() {
     for _ in 0..ROUNDS {
         for (index, (what, tls)) in [("plain TCP", None), ("TLS", Some(folder.path()))].iter().enumerate() {
             println!("{what}");
-            let (outcome, latencies) = fat_tree::run(&Process::start_with("controller", *tls), TIME);
+            let (outcome, latencies) = fat_tree::run(
+                &Process::start_with("controller", Setup { certificates: *tls, ..Setup::default() }),
+                TIME,
+            );
             rates[index] += outcome.packets as f64 / outcome.took.as_secs_f64();
             times[index].extend(latencies);
         }
