@@ -205,7 +205,17 @@ impl Discovery {
         if let Ok(changes) = cx.topology.add_link(link, state) {
             self.change(cx, changes, LinkLoss::Rewired);
         }
+        self.ask_for_reverse(cx, link);
         cx.topology.link_at(src) == Some(link)
+    }
+
+    /// Has a new link heard in the other direction, too, with the next tick: the switch that has heard this one may have been here
+    /// all the time, and its own frame may not be due for long.
+    fn ask_for_reverse(&mut self, cx: &Context<'_>, Link { dst, .. }: Link) {
+        let waits = self.ports.get(dst).is_some_and(|state| !state.is_urgent);
+        if waits && cx.topology.link_at(dst).is_none() {
+            self.ports.schedule(dst, cx.now);
+        }
     }
 
     /// Removes the link at `at` in both directions.

@@ -180,6 +180,20 @@ fn links_do_not_flap_because_a_switch_gets_another_connection() {
 }
 
 #[test]
+fn the_only_way_is_back_as_soon_as_a_switch_has_another_connection() {
+    let mut network = Network::start(&[(1, 2), (2, 9)], &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    for away in [2, 9] {
+        network.advance(Duration::from_secs(5));
+        assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
+        network.move_channel(away);
+        network.connect(away);
+        network.advance(network.brain.settings().tick);
+        assert_eq!(ways(&mut network, stream)[0], [1, 2, 9], "switch {away}");
+    }
+}
+
+#[test]
 fn a_link_that_goes_down_now_and_then_is_used_at_once() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     for _ in 0..10 {
