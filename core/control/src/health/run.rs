@@ -12,6 +12,8 @@ const BURSTS: usize = 2;
 /// What a step may lose more than the others without being a burst, in standard deviations, and in frames.
 const MAX_DEVIATIONS: f64 = 3.0;
 const MAX_EXCESS: f64 = 2.0;
+/// The least share of the bytes that arrives where frames are merged: dozens of short ones, which are headers for the most part.
+const MIN_MERGED_SHARE: f64 = 0.25;
 /// Damaged frames from which on a link is degraded, in two steps at least.
 const MIN_DAMAGED: u64 = 5;
 
@@ -62,7 +64,8 @@ impl<'a> Run<'a> {
         let [frames, lost] = [self.frames(), self.lost()];
         let [sent, received] = [|step: &Step| step.bytes, |step: &Step| step.bytes_received]
             .map(|of| self.steps.clone().map(of).map(f64::from).sum::<f64>());
-        if received <= 0.0 || sent <= 0.0 || lost >= frames {
+        // Where only headers are missing, much arrives, in however few frames.
+        if received < MIN_MERGED_SHARE * sent || received <= 0.0 || sent <= 0.0 || lost >= frames {
             return false;
         }
         let longer = received / (frames - lost) / (sent / frames) - 1.0;

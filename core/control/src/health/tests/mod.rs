@@ -4,11 +4,21 @@ mod world;
 
 use std::time::Duration;
 
-use world::{Behaviour, World};
+use world::{Behaviour, FRAME, World};
 
 const HALF_AN_HOUR: u64 = 1_800;
-const STEADY: Behaviour =
-    Behaviour { rate: 1_000.0, bursts: 0, delay: 0, reply: 4, stale: 0, loss: 0.0, damage: 0.0, merged: 0.0 };
+const STEADY: Behaviour = Behaviour {
+    rate: 1_000.0,
+    bursts: 0,
+    delay: 0,
+    reply: 4,
+    stale: 0,
+    loss: 0.0,
+    damage: 0.0,
+    merged: 0.0,
+    frame: FRAME,
+    discovery: false,
+};
 
 /// How long it takes to find a loss that begins after a minute, in many runs, shortest first.
 fn times_to_find(behaviour: Behaviour, seeds: u64) -> Vec<Duration> {
@@ -169,5 +179,27 @@ fn frames_that_the_receiver_counts_as_one_are_not_lost() {
         let mut world = World::new(Behaviour { rate: 3_000.0, merged, ..STEADY }, seed);
         world.run(300);
         assert_eq!(world.alarms(), 0, "{merged}: {:?}", world.changes);
+    }
+}
+
+#[test]
+fn a_link_that_has_never_carried_anything_but_discovery_frames_is_found_whatever_the_length_of_others() {
+    for (seed, frame) in (0..).zip([60, 109, FRAME]) {
+        for rate in [100.0, 1_000.0] {
+            let behaviour = Behaviour { rate, frame, loss: 1.0, discovery: true, ..STEADY };
+            let mut world = World::new(behaviour, seed);
+            world.run(20);
+            let found = world.found_after(0).map(|(found, _)| found);
+            assert!(found.is_some_and(|found| found <= Duration::from_secs(8)), "{found:?} {frame} {rate}");
+        }
+    }
+}
+
+#[test]
+fn short_frames_that_the_receiver_counts_as_one_are_not_lost() {
+    for (seed, frame) in (0..).zip([100, 200]) {
+        let mut world = World::new(Behaviour { rate: 3_000.0, merged: 0.9, frame, ..STEADY }, seed);
+        world.run(300);
+        assert_eq!(world.alarms(), 0, "{frame}: {:?}", world.changes);
     }
 }

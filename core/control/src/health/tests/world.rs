@@ -36,15 +36,20 @@ pub(super) struct Behaviour {
     pub(super) damage: f64,
     /// The share of frames that is counted as one with the frame before.
     pub(super) merged: f64,
+    /// Bytes of a frame.
+    pub(super) frame: u64,
+    /// Whether a discovery frame passes each second, whatever becomes of others.
+    pub(super) discovery: bool,
 }
 
-/// Bytes of a frame, and of its headers.
-const FRAME: u64 = 1_514;
+/// Bytes of a long frame, of its headers, and of a discovery frame.
+pub(super) const FRAME: u64 = 1_514;
 const HEADERS: u64 = 66;
+const DISCOVERY: u64 = 109;
 
 impl Default for Behaviour {
     fn default() -> Self {
-        Self { rate: 1_000.0, bursts: 0, delay: 0, reply: 4, stale: 0, loss: 0.0, damage: 0.0, merged: 0.0 }
+        super::STEADY
     }
 }
 
@@ -150,7 +155,12 @@ impl World {
     }
 
     fn carry(&mut self) {
-        let Behaviour { rate, bursts, delay, loss, damage, merged, .. } = self.behaviour;
+        let Behaviour { rate, bursts, delay, loss, damage, merged, frame, discovery, .. } = self.behaviour;
+        if discovery && self.now.is_multiple_of(1_000) {
+            for counts in self.ends.iter_mut().map(|end| &mut end.counts) {
+                (counts.frames, counts.bytes) = (counts.frames + 1, counts.bytes + DISCOVERY);
+            }
+        }
         if bursts > 0 && self.random.next_f64() < 1.0 / bursts as f64 {
             self.is_on = !self.is_on;
         }
@@ -159,22 +169,22 @@ impl World {
         let frames = self.owed.floor();
         self.owed -= frames;
         self.ends[0].counts.frames += frames as u64;
-        self.ends[0].counts.bytes += frames as u64 * FRAME;
+        self.ends[0].counts.bytes += frames as u64 * frame;
         self.travelling.push_back(frames as u64);
         let arriving = if self.travelling.len() > delay { self.travelling.pop_front() } else { None };
         if loss + damage + merged == 0.0 {
             self.ends[1].counts.frames += arriving.unwrap_or(0);
-            self.ends[1].counts.bytes += arriving.unwrap_or(0) * FRAME;
+            self.ends[1].counts.bytes += arriving.unwrap_or(0) * frame;
             return;
         }
         for _ in 0..arriving.unwrap_or(0) {
             let fate = self.random.next_f64();
             let counts = &mut self.ends[1].counts;
             if fate >= 1.0 - merged {
-                counts.bytes += FRAME - HEADERS;
+                counts.bytes += frame - HEADERS;
             } else if fate >= loss + damage {
                 counts.frames += 1;
-                counts.bytes += FRAME;
+                counts.bytes += frame;
             } else if fate >= loss {
                 counts.damaged += 1;
             }
