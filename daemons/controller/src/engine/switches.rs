@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::ops::Bound;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use braid_cluster::{MemberId, Presence, TermStamp};
-use braid_types::{DatapathId, Term, Time};
+use braid_types::{DatapathId, Term, Time, following};
 
 use super::join::{Duplicate, JoinError, PeerRole, RoleLoss, RoleRefusal};
 use crate::channels::{Outbox, RoleWish};
@@ -101,11 +100,10 @@ impl Switches {
         self.connected.iter().filter(|(_, peer)| peer.role == PeerRole::Master).map(|(dpid, _)| *dpid)
     }
 
-    /// Those that have another master, after this one.
-    pub(crate) fn slaves_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = DatapathId> {
-        let start = dpid.map_or(Bound::Unbounded, Bound::Excluded);
-        let switches = self.connected.range((start, Bound::Unbounded));
-        switches.filter(|(_, peer)| peer.role != PeerRole::Master).map(|(dpid, _)| *dpid)
+    /// Those after this one, and whether this controller is their master.
+    pub(crate) fn peers_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = (DatapathId, bool)> {
+        let peers = self.connected.range(following(dpid));
+        peers.map(|(dpid, peer)| (*dpid, peer.role == PeerRole::Master))
     }
 
     /// Whether any switch may join from this address.

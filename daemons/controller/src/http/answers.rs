@@ -7,13 +7,15 @@ use tokio::task::yield_now;
 
 use super::questions::{Answerer, Question};
 use crate::cluster::Handle;
+use crate::engine::Engine;
 use crate::engine::Shared;
-use crate::state_copy::{CopyInProgress, CopyRequest};
+use crate::state_copy::{CopyInProgress, CopyRequest, PartRequest, Piecewise};
 
 /// What is asked of the engine.
 pub(crate) struct Asked {
     pub(super) questions: mpsc::Receiver<Question>,
     pub(super) copies: mpsc::Receiver<CopyRequest>,
+    pub(super) parts: mpsc::Receiver<PartRequest>,
 }
 
 /// How long API clients are served before the OpenFlow channels have their turn. A single answer, or a piece of a copy,
@@ -29,7 +31,7 @@ const MAX_QUESTIONS: usize = 16;
 /// Answers API clients and copies the engine's state, on the engine's thread, in turns with the channels.
 pub(crate) async fn answer(engine: Shared, cluster: Option<Handle>, asked: Asked) {
     let mut answering =
-        AnswerLoop { answerer: Answerer { engine, cluster }, asked, next: None, copying: None };
+        AnswerLoop { answerer: Answerer { engine, cluster }, asked, next: None, part: None, copy: None };
     let mut others = Duration::ZERO;
     while answering.has_work().await {
         let start = Instant::now();
@@ -50,13 +52,21 @@ struct AnswerLoop {
     asked: Asked,
     /// What is to be answered next.
     next: Option<Question>,
-    copying: Option<(CopyInProgress, Duration)>,
+    /// A page waits for the part; copies of whole lists take longer.
+    part: Option<InProgress>,
+    copy: Option<InProgress>,
+}
+
+/// What is copied piece by piece, and the time that it took so far.
+struct InProgress {
+    work: Box<dyn Piecewise>,
+    took: Duration,
 }
 
 impl AnswerLoop {
     /// Waits until there is something to do; false if nobody can ask any more.
     async fn has_work(&mut self) -> bool {
-        if self.next.is_some() || self.copying.is_some() {
+        if self.next.is_some() || self.part.is_some() || self.copy.is_some() {
             return true;
         }
         tokio::select! {
@@ -64,14 +74,18 @@ impl AnswerLoop {
                 self.next = question;
                 self.next.is_some()
             }
+            Some(request) = self.asked.parts.recv() => {
+                self.begin_part(request);
+                true
+            }
             Some(request) = self.asked.copies.recv() => {
-                self.begin(request);
+                self.begin_copy(request);
                 true
             }
         }
     }
 
-    /// Answers questions, and goes on with a copy, until then; at least one question and a piece.
+    /// Answers questions, and goes on with copies, until then; at least one question and a piece of each.
     fn serve(&mut self, until: Instant) {
         for _ in 0..MAX_QUESTIONS {
             let Some(question) = self.next.take().or_else(|| self.asked.questions.try_recv().ok()) else {
@@ -82,35 +96,47 @@ impl AnswerLoop {
                 break;
             }
         }
-        if self.copying.is_none()
+        if self.part.is_none()
+            && let Ok(request) = self.asked.parts.try_recv()
+        {
+            self.begin_part(request);
+        }
+        if self.copy.is_none()
             && let Ok(request) = self.asked.copies.try_recv()
         {
-            self.begin(request);
+            self.begin_copy(request);
         }
-        self.go_on(until);
+        let mut engine = self.answerer.engine.borrow_mut();
+        go_on(&mut self.part, &mut engine, until);
+        go_on(&mut self.copy, &mut engine, until);
     }
 
-    fn begin(&mut self, request: CopyRequest) {
+    fn begin_part(&mut self, request: PartRequest) {
+        let work = request(&self.answerer.engine.borrow());
+        self.part = Some(InProgress { work, took: Duration::ZERO });
+    }
+
+    fn begin_copy(&mut self, request: CopyRequest) {
         let start = Instant::now();
-        let copying = CopyInProgress::begin(&mut self.answerer.engine.borrow_mut(), request);
-        self.copying = Some((copying, start.elapsed()));
+        let work = Box::new(CopyInProgress::begin(&mut self.answerer.engine.borrow_mut(), request));
+        self.copy = Some(InProgress { work, took: start.elapsed() });
     }
+}
 
-    /// Copies pieces until then, and one at least.
-    fn go_on(&mut self, until: Instant) {
-        let Some((mut copying, before)) = self.copying.take() else { return };
-        let (mut engine, start) = (self.answerer.engine.borrow_mut(), Instant::now());
-        loop {
-            let is_all = copying.step(&mut engine);
-            let now = Instant::now();
-            let took = before + now.duration_since(start);
-            if is_all {
-                return copying.finish(took);
-            }
-            if now >= until {
-                self.copying = Some((copying, took));
-                return;
-            }
+/// Copies pieces until then, and one at least.
+fn go_on(copying: &mut Option<InProgress>, engine: &mut Engine, until: Instant) {
+    let Some(InProgress { mut work, took: before }) = copying.take() else { return };
+    let start = Instant::now();
+    loop {
+        let is_all = work.step(engine);
+        let now = Instant::now();
+        let took = before + now.duration_since(start);
+        if is_all {
+            return work.finish(took);
+        }
+        if now >= until {
+            *copying = Some(InProgress { work, took });
+            return;
         }
     }
 }

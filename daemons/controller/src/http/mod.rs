@@ -120,10 +120,11 @@ impl Service {
         let Self { listeners, agents, access, testbed, notices, openflow_tls, cluster } = self;
         let (questions, asked) = Questions::new();
         let (copies, copies_asked) = mpsc::channel(1);
+        let (parts, parts_asked) = mpsc::channel(1);
         let mut runtime = Builder::new_current_thread();
         let threads = paths::MAX_RUNNING + forward::MAX_FORWARDED;
         let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
-        let (replica, renewal) = Replica::new(copies);
+        let (replica, renewal) = Replica::new(copies, parts);
         let live = Live::new(clock::generation());
         let cluster_tls = cluster.as_ref().and_then(|cluster| cluster.tls.clone());
         let certificates = metrics::CertificateHolders { openflow: openflow_tls, cluster: cluster_tls };
@@ -133,7 +134,7 @@ impl Service {
             give_way();
             runtime.block_on(run(Sockets { listeners, access, forwarder }, state, (renewal, notices))).err()
         })?;
-        Ok(Asked { questions: asked, copies: copies_asked })
+        Ok(Asked { questions: asked, copies: copies_asked, parts: parts_asked })
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn take_over(State(questions): State<Questions>) -> Result<Resp
 
 /// In a cluster, the leader campaigns in a new term.
 fn begin(Answerer { engine, cluster }: &Answerer) -> Result<TakeOver, TakeOverError> {
-    let claimed = engine.borrow().switches().slaves_after(None).count();
+    let claimed = engine.borrow().switches().peers_after(None).filter(|(_, is_master)| !is_master).count();
     let term = match cluster {
         Some(cluster) => cluster.take_over()?,
         None => engine.borrow_mut().switches_mut().take_over(),

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use braid_api::SwitchRole;
 use braid_cluster::MemberId;
-use braid_control::view::{EdgeView, LinkView, SwitchView, TransferRecord};
+use braid_control::view::{EdgeView, HostView, LinkView, SwitchView, TransferRecord};
 use braid_control::{Counters, Sizes};
 use braid_steering::{Count, Policies, TransferId};
 use braid_types::Time;
 use tokio::sync::oneshot;
 
-use super::{Items, Lists};
+use super::Lists;
 use crate::names::Names;
 use crate::reload::Reloads;
 use crate::switch_metadata::SwitchMetadata;
@@ -30,7 +30,8 @@ pub(crate) struct StateCopy {
     pub(crate) now: Time,
     /// The lists that the copy contains; the others are empty.
     pub(crate) lists: Lists,
-    pub(crate) items: Items,
+    pub(crate) switches: Vec<ConnectedSwitch>,
+    pub(crate) hosts: Vec<HostView>,
     pub(crate) first_links: Vec<LinkView>,
     pub(crate) edges: Vec<EdgeView>,
     pub(crate) transfers: TransferChanges,

@@ -1,37 +1,38 @@
 //! The lists that a copy can contain, and sets of them.
 
-use crate::http::item_lists;
-
-macro_rules! define {
-    ($($name:ident: $list:ident, $item:ty;)*) => {
-        /// A part of the state that is copied at once.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(crate) enum List {
-            $($list,)*
-            /// The first links by sending port, [`MAX_FIRST_LINKS`] at most.
-            FirstLinks,
-            Edges,
-            Transfers,
-            /// The policy in force.
-            Policy,
-            /// Sizes and counters.
-            Totals,
-        }
-
-        impl List {
-            pub(crate) const ALL: &[Self] =
-                &[$(Self::$list,)* Self::FirstLinks, Self::Edges, Self::Transfers, Self::Policy, Self::Totals];
-        }
-    };
+/// A part of the state that is copied at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum List {
+    Switches,
+    Hosts,
+    /// The first links by sending port, [`MAX_FIRST_LINKS`] at most.
+    FirstLinks,
+    Edges,
+    Transfers,
+    /// The policy in force.
+    Policy,
+    /// Sizes and counters.
+    Totals,
 }
-item_lists!(define);
 
-/// Links of which watchers, history and metrics are told: the list of all links is copied only for those who read it.
+impl List {
+    pub(crate) const ALL: &[Self] = &[
+        Self::Switches,
+        Self::Hosts,
+        Self::FirstLinks,
+        Self::Edges,
+        Self::Transfers,
+        Self::Policy,
+        Self::Totals,
+    ];
+}
+
+/// Links of which watchers, history and metrics are told: others are copied only for those who read them.
 pub(crate) const MAX_FIRST_LINKS: usize = 8_192;
 
 /// A set of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Lists(u16);
+pub(crate) struct Lists(u8);
 
 impl Lists {
     pub(crate) const NONE: Self = Self(0);
@@ -69,13 +70,13 @@ mod tests {
 
     #[test]
     fn a_set_has_each_list_until_it_is_removed() {
-        let mut lists = Lists::of(&[List::Totals]).and(Lists::of(&[List::Links, List::Hosts]));
+        let mut lists = Lists::of(&[List::Totals]).and(Lists::of(&[List::Switches, List::Hosts]));
         let mut order = Vec::new();
         while let Some(list) = lists.first() {
             order.push(list);
             lists = lists.without(list);
         }
-        assert_eq!(order, [List::Links, List::Hosts, List::Totals]);
+        assert_eq!(order, [List::Switches, List::Hosts, List::Totals]);
         assert_eq!(lists, Lists::NONE);
         assert!(List::ALL.iter().all(|list| Lists::of(List::ALL).has(*list)));
     }

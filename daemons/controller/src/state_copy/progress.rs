@@ -7,7 +7,10 @@ use braid_control::view::{EdgeList, LinkView};
 use braid_steering::{Changed, TransferId};
 use tokio::sync::oneshot;
 
-use super::{Copied, CopyRequest, List, Lists, MAX_FIRST_LINKS, StateCopy, Totals, TransferChanges};
+use super::part::extend;
+use super::{
+    Copied, CopyRequest, List, Lists, MAX_FIRST_LINKS, Piecewise, StateCopy, Totals, TransferChanges,
+};
 use crate::engine::Engine;
 
 /// Groups and transfers in a piece, chosen for some microseconds of work.
@@ -29,7 +32,8 @@ impl CopyInProgress {
         let (now, names) = (engine.now(), engine.names().clone());
         let mut copy = StateCopy { now, lists, names, ..StateCopy::default() };
         let sizes = engine.brain().sizes();
-        List::ALL.iter().filter(|list| lists.has(**list)).for_each(|list| copy.items.reserve(*list, &sizes));
+        // Nothing is moved because a long list grows.
+        copy.hosts.reserve(if lists.has(List::Hosts) { sizes.hosts as usize } else { 0 });
         let mut transfers = Vec::new();
         if lists.has(List::Transfers) {
             transfers = match engine.brain_mut().take_transfer_changes() {
@@ -47,29 +51,12 @@ impl CopyInProgress {
         Self { copy, remaining: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
     }
 
-    /// Copies one more piece. Returns whether it was the last.
-    pub(crate) fn step(&mut self, engine: &mut Engine) -> bool {
-        let Some(list) = self.remaining.first() else { return true };
-        if self.copy_some(list, engine) {
-            self.remaining = self.remaining.without(list);
-        }
-        self.remaining == Lists::NONE
-    }
-
-    /// Answers the request with the copy, which took the engine this long.
-    pub(crate) fn finish(mut self, took: Duration) {
-        self.copy.took = took;
-        // The requester may be gone.
-        drop(self.answer.send(self.copy));
-    }
-
     /// Copies a piece of a list. Returns whether it was the last.
     fn copy_some(&mut self, list: List, engine: &mut Engine) -> bool {
-        if let Some(is_all) = self.copy.items.copy_some(list, engine) {
-            return is_all;
-        }
         let (copy, brain) = (&mut self.copy, engine.brain());
         match list {
+            List::Switches => extend_whole(&mut copy.switches, engine),
+            List::Hosts => extend_whole(&mut copy.hosts, engine),
             List::FirstLinks => copy_first_links(&mut copy.first_links, engine),
             List::Edges => {
                 let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS_PER_PIECE);
@@ -89,8 +76,6 @@ impl CopyInProgress {
                 copy.totals = Totals { sizes, counters, refused, shed: engine.shed(), reloads };
                 true
             }
-            // Those were copied above.
-            _ => true,
         }
     }
 
@@ -107,11 +92,29 @@ impl CopyInProgress {
     }
 }
 
+impl Piecewise for CopyInProgress {
+    fn step(&mut self, engine: &mut Engine) -> bool {
+        let Some(list) = self.remaining.first() else { return true };
+        if self.copy_some(list, engine) {
+            self.remaining = self.remaining.without(list);
+        }
+        self.remaining == Lists::NONE
+    }
+
+    fn finish(mut self: Box<Self>, took: Duration) {
+        self.copy.took = took;
+        // The requester may be gone.
+        drop(self.answer.send(self.copy));
+    }
+}
+
+/// Appends one piece; whether it is the last.
+fn extend_whole<T: Copied>(items: &mut Vec<T>, engine: &Engine) -> bool {
+    extend(items, None, engine, T::PIECE)
+}
+
 /// Appends one piece; whether it is the last.
 fn copy_first_links(links: &mut Vec<LinkView>, engine: &Engine) -> bool {
-    let before = links.len();
-    let piece = LinkView::PIECE.min(MAX_FIRST_LINKS - before);
-    let more: Vec<_> = LinkView::following(engine, links.last()).take(piece).collect();
-    links.extend(more);
-    links.len() - before < LinkView::PIECE
+    let piece = LinkView::PIECE.min(MAX_FIRST_LINKS - links.len());
+    extend(links, None, engine, piece) || links.len() >= MAX_FIRST_LINKS
 }

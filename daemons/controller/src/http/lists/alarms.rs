@@ -1,12 +1,12 @@
 //! `GET /api/v1/alarms`.
 
 use braid_api::Alarms;
-use braid_control::{Alarm, AlarmSource};
+use braid_control::{Alarm, AlarmKey, AlarmSource};
 
 use crate::engine::Engine;
 use crate::http::replica::{Listed, Naming};
 use crate::http::wire::{peer, port, threat};
-use crate::state_copy::Copied;
+use crate::state_copy::{Copied, Keyed};
 
 list_route!(/// Attacks that the controller saw at ports and on its own sockets.
     alarms, "/api/v1/alarms", Alarm, Alarms);
@@ -14,18 +14,24 @@ list_route!(/// Attacks that the controller saw at ports and on its own sockets.
 impl Copied for Alarm {
     const PIECE: usize = 16;
 
-    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        engine.brain().alarms_after(last.map(Self::key))
+    fn following(engine: &Engine, after: Option<(AlarmSource, String)>) -> impl Iterator<Item = Self> {
+        // Clients name kinds that there may be none of.
+        let source = after.as_ref().map(|(source, _)| AlarmKey { source: *source, kind: "" });
+        let alarms = engine.brain().alarms_after(source);
+        alarms.skip_while(move |it| after.as_ref().is_some_and(|after| Keyed::key(it) <= *after))
     }
 }
 
-impl Listed for Alarm {
+impl Keyed for Alarm {
     type Key = (AlarmSource, String);
-    type Wire = braid_api::Alarm;
 
     fn key(&self) -> (AlarmSource, String) {
         (self.source, self.threat.kind().to_owned())
     }
+}
+
+impl Listed for Alarm {
+    type Wire = braid_api::Alarm;
 
     fn wire(&self, naming: &Naming) -> braid_api::Alarm {
         let Self { source, threat: last, first_at, last_at, count, .. } = self;

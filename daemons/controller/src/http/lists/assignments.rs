@@ -6,7 +6,7 @@ use braid_control::{AssignedPath, AssignmentView, PlacedView};
 
 use crate::engine::Engine;
 use crate::http::replica::{Listed, Naming};
-use crate::state_copy::Copied;
+use crate::state_copy::{Copied, Keyed};
 
 list_route!(/// Paths that applications have set aside.
     assignments, "/api/v1/assignments", AssignmentView, Assignments);
@@ -15,18 +15,21 @@ impl Copied for AssignmentView {
     // What it can carry is computed anew.
     const PIECE: usize = 1;
 
-    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        engine.brain().assignments_after(last.map(|it| it.id))
+    fn following(engine: &Engine, after: Option<AssignmentId>) -> impl Iterator<Item = Self> {
+        engine.brain().assignments_after(after)
     }
 }
 
-impl Listed for AssignmentView {
+impl Keyed for AssignmentView {
     type Key = AssignmentId;
-    type Wire = Assignment;
 
     fn key(&self) -> AssignmentId {
         self.id
     }
+}
+
+impl Listed for AssignmentView {
+    type Wire = Assignment;
 
     fn wire(&self, naming: &Naming) -> Assignment {
         Assignment {

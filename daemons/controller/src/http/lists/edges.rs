@@ -9,17 +9,21 @@ use braid_control::view::{
 use braid_types::DatapathId;
 
 use crate::http::replica::{Listed, Naming};
+use crate::state_copy::Keyed;
 
 list_route!(/// Edges: what they spray over which paths, and resequence for which hosts.
     edges, "/api/v1/edges", EdgeView, Edges);
 
-impl Listed for EdgeView {
+impl Keyed for EdgeView {
     type Key = DatapathId;
-    type Wire = Edge;
 
     fn key(&self) -> DatapathId {
         self.dpid
     }
+}
+
+impl Listed for EdgeView {
+    type Wire = Edge;
 
     fn wire(&self, naming: &Naming) -> Edge {
         let groups = self.spray_groups.iter();

@@ -1,13 +1,12 @@
 //! `GET /api/v1/hosts`.
 
 use braid_api::{Host, Hosts};
-use braid_control::Sizes;
 use braid_control::view::HostView;
 use braid_types::MacAddr;
 
 use crate::engine::Engine;
 use crate::http::replica::{HostName, Listed, Naming};
-use crate::state_copy::Copied;
+use crate::state_copy::{Copied, Keyed};
 
 list_route!(/// Interfaces of hosts.
     hosts, "/api/v1/hosts", HostView, Hosts);
@@ -15,22 +14,21 @@ list_route!(/// Interfaces of hosts.
 impl Copied for HostView {
     const PIECE: usize = 32;
 
-    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        engine.brain().hosts_after(last.map(|it| it.mac))
-    }
-
-    fn expected(sizes: &Sizes) -> u64 {
-        sizes.hosts
+    fn following(engine: &Engine, after: Option<MacAddr>) -> impl Iterator<Item = Self> {
+        engine.brain().hosts_after(after)
     }
 }
 
-impl Listed for HostView {
+impl Keyed for HostView {
     type Key = MacAddr;
-    type Wire = Host;
 
     fn key(&self) -> MacAddr {
         self.mac
     }
+}
+
+impl Listed for HostView {
+    type Wire = Host;
 
     fn wire(&self, naming: &Naming) -> Host {
         let Self { mac, at, addresses, last_seen } = self;

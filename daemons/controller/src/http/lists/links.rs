@@ -1,14 +1,13 @@
 //! `GET /api/v1/links`.
 
 use braid_api::{DegradedLink, Link, LinkCounters, LinkDelay, Links};
-use braid_control::Sizes;
 use braid_control::view::{DegradedView, LinkCounts, LinkView};
 use braid_types::SwitchPort;
 
 use crate::engine::Engine;
 use crate::http::replica::{Listed, Naming};
 use crate::http::wire::evidence;
-use crate::state_copy::Copied;
+use crate::state_copy::{Copied, Keyed};
 
 list_route!(/// Links between switches, each direction by itself.
     links, "/api/v1/links", LinkView, Links);
@@ -16,22 +15,21 @@ list_route!(/// Links between switches, each direction by itself.
 impl Copied for LinkView {
     const PIECE: usize = 16;
 
-    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
-        engine.brain().links_after(last.map(|it| it.src))
-    }
-
-    fn expected(sizes: &Sizes) -> u64 {
-        sizes.links
+    fn following(engine: &Engine, after: Option<SwitchPort>) -> impl Iterator<Item = Self> {
+        engine.brain().links_after(after)
     }
 }
 
-impl Listed for LinkView {
+impl Keyed for LinkView {
     type Key = SwitchPort;
-    type Wire = Link;
 
     fn key(&self) -> SwitchPort {
         self.src
     }
+}
+
+impl Listed for LinkView {
+    type Wire = Link;
 
     fn wire(&self, naming: &Naming) -> Link {
         let LinkCounts { bytes, packets, dropped, errors } = self.counters;

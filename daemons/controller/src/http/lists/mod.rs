@@ -29,23 +29,23 @@ use super::replica::Replica;
 pub(super) use assignments::placed;
 pub(super) use transfers::kind;
 
-/// Names the lists whose items are copied one after the other: a list, its variant of [`List`](crate::state_copy::List), and
-/// its item. A new list is a line here, and its file.
+/// Names the lists whose items are copied one after the other: a list, its item, and how a replica renews what a page needs
+/// of it. A new list is a line here, and its file.
 macro_rules! item_lists {
     ($then:ident) => {
         $then! {
-            switches: Switches, crate::state_copy::ConnectedSwitch;
-            links: Links, braid_control::view::LinkView;
-            hosts: Hosts, braid_control::view::HostView;
-            alarms: Alarms, braid_control::Alarm;
-            assignments: Assignments, braid_control::AssignmentView;
+            switches: crate::state_copy::ConnectedSwitch, renew_part;
+            links: braid_control::view::LinkView, renew_part;
+            hosts: braid_control::view::HostView, renew_hosts;
+            alarms: braid_control::Alarm, renew_part;
+            assignments: braid_control::AssignmentView, renew_part;
         }
     };
 }
 pub(crate) use item_lists;
 
 macro_rules! define {
-    ($($name:ident: $list:ident, $item:ty;)*) => {
+    ($($name:ident: $item:ty, $renew:ident;)*) => {
         /// All lists.
         pub(super) fn routes(replica: &Replica) -> OpenApiRouter {
             OpenApiRouter::new()

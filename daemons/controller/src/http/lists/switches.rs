@@ -1,6 +1,5 @@
 //! `GET /api/v1/switches`.
 
-use std::cmp::Ordering;
 use std::iter::from_fn;
 
 use braid_api::{Port, PortRole, Switch, SwitchRole, Switches};
@@ -10,7 +9,7 @@ use braid_types::DatapathId;
 
 use crate::engine::Engine;
 use crate::http::replica::{Listed, Naming};
-use crate::state_copy::{ConnectedSwitch, Copied};
+use crate::state_copy::{ConnectedSwitch, Copied, Keyed};
 
 list_route!(/// Connected switches.
     switches, "/api/v1/switches", ConnectedSwitch, Switches);
@@ -18,8 +17,9 @@ list_route!(/// Connected switches.
 impl Copied for ConnectedSwitch {
     // A switch has many ports.
     const PIECE: usize = 4;
+    const PART: usize = 256;
 
-    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
+    fn following(engine: &Engine, after: Option<DatapathId>) -> impl Iterator<Item = Self> {
         let connected = |switch: SwitchView, role| Self {
             address: engine.switches().address(switch.dpid),
             via: engine.switches().via(switch.dpid).cloned(),
@@ -27,42 +27,35 @@ impl Copied for ConnectedSwitch {
             switch,
             role,
         };
-        let last = last.map(|it| it.switch.dpid);
-        let masters = engine.brain().switches_after(last);
         let unknown = |dpid| SwitchView { dpid, ports: Vec::new() };
-        let slaves = engine.switches().slaves_after(last).map(unknown);
-        let masters = masters.map(move |switch| connected(switch, SwitchRole::Master));
-        let slaves = slaves.map(move |switch| connected(switch, SwitchRole::Slave));
-        merge(masters, slaves)
+        let mut masters = engine.brain().switches_after(after).peekable();
+        let mut peers = engine.switches().peers_after(after).peekable();
+        // Both by datapath id. No more peers are looked at than what is taken needs: slaves may be few or none.
+        from_fn(move || {
+            loop {
+                let master = masters.peek().map(|switch| switch.dpid);
+                match peers.next_if(|(dpid, _)| master.is_none_or(|master| *dpid <= master)) {
+                    Some((dpid, false)) if master != Some(dpid) => {
+                        return Some(connected(unknown(dpid), SwitchRole::Slave));
+                    }
+                    Some(_) => {}
+                    None => return masters.next().map(|switch| connected(switch, SwitchRole::Master)),
+                }
+            }
+        })
     }
 }
 
-/// Both, by datapath id, as each of them is. Of a switch that is in both, the first counts.
-fn merge(
-    one: impl Iterator<Item = ConnectedSwitch>,
-    other: impl Iterator<Item = ConnectedSwitch>,
-) -> impl Iterator<Item = ConnectedSwitch> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    from_fn(move || {
-        let order = match (one.peek(), other.peek()) {
-            (Some(one), Some(other)) => one.switch.dpid.cmp(&other.switch.dpid),
-            (None, _) => Ordering::Greater,
-            (_, None) => Ordering::Less,
-        };
-        if order.is_eq() {
-            other.next();
-        }
-        if order.is_le() { one.next() } else { other.next() }
-    })
-}
-
-impl Listed for ConnectedSwitch {
+impl Keyed for ConnectedSwitch {
     type Key = DatapathId;
-    type Wire = Switch;
 
     fn key(&self) -> DatapathId {
         self.switch.dpid
     }
+}
+
+impl Listed for ConnectedSwitch {
+    type Wire = Switch;
 
     fn wire(&self, _: &Naming) -> Switch {
         let Self { switch, address, via, metadata, role } = self;

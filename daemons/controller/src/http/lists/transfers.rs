@@ -5,17 +5,21 @@ use braid_control::view::{SprayPathView, StreamView, TransferRecord};
 use braid_steering::TransferId;
 
 use crate::http::replica::{Listed, Naming};
+use crate::state_copy::Keyed;
 
 list_route!(/// Transfers in progress.
     transfers, "/api/v1/transfers", TransferRecord, Transfers);
 
-impl Listed for TransferRecord {
+impl Keyed for TransferRecord {
     type Key = TransferId;
-    type Wire = Transfer;
 
     fn key(&self) -> TransferId {
         self.id
     }
+}
+
+impl Listed for TransferRecord {
+    type Wire = Transfer;
 
     fn wire(&self, naming: &Naming) -> Transfer {
         let view = self.view();

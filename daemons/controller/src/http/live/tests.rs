@@ -7,7 +7,7 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::state_copy::{CopyRequest, Items, StateCopy};
+use crate::state_copy::{CopyRequest, StateCopy};
 
 fn port(dpid: u64) -> SwitchPort {
     SwitchPort::new(DatapathId(dpid), PortNo(1))
@@ -42,7 +42,7 @@ fn answer(request: CopyRequest, second: u64) -> Lists {
     let CopyRequest { lists, answer } = request;
     let mut copy = StateCopy { now: Time::from_millis(second * 1_000), lists, ..StateCopy::default() };
     if lists.has(List::Hosts) {
-        copy.items = Items { hosts: (1..=second).map(host).collect(), ..Items::default() };
+        copy.hosts = (1..=second).map(host).collect();
     }
     copy.first_links.extend((second < 5).then(link));
     answer.send(copy).expect("somebody waits");
@@ -54,7 +54,7 @@ fn run<F: Future<Output = ()>>(test: impl FnOnce(Live, Replica, mpsc::Receiver<C
     let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
         let (copies, asked) = mpsc::channel(1);
-        let (replica, renewal) = Replica::new(copies);
+        let (replica, renewal) = Replica::new(copies, mpsc::channel(1).0);
         tokio::spawn(renewal.run());
         let live = Live::new(1);
         tokio::spawn(live.clone().sample(replica.clone()));

@@ -8,26 +8,32 @@ use braid_control::AlarmSource;
 use braid_steering::TransferId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 
-use super::{Naming, Table, Tables};
-use crate::state_copy::List;
+use tokio::time::Instant;
+
+use super::{Naming, Replica, Table, Tables};
+use crate::http::problem::Problem;
+use crate::state_copy::Keyed;
 
 /// An item of a list, as the engine's copy has it.
-pub(in crate::http) trait Listed: PartialEq + Debug + Sized {
-    /// The unique key, which also orders the list.
-    type Key: Cursor;
+pub(in crate::http) trait Listed: Keyed<Key: Cursor> + PartialEq + Debug {
     /// The same item as API clients see it.
     type Wire: Item;
-
-    fn key(&self) -> Self::Key;
 
     fn wire(&self, naming: &Naming) -> Self::Wire;
 }
 
 /// Where a list is copied to.
 pub(in crate::http) trait Tabled: Listed {
-    const LIST: List;
-
     fn table(tables: &Tables) -> &Table<Self>;
+
+    fn table_mut(tables: &mut Tables) -> &mut Table<Self>;
+
+    /// Copies the list since then, or at least the items that follow this key.
+    fn renew(
+        replica: &Replica,
+        after: Option<Self::Key>,
+        since: Instant,
+    ) -> impl Future<Output = Result<(), Problem>> + Send;
 }
 
 /// The name of a list in the API.
@@ -36,7 +42,9 @@ pub(in crate::http) const fn name<T: Listed>() -> &'static str {
 }
 
 /// A key as API clients hand it back to read on.
-pub(in crate::http) trait Cursor: Ord + Debug + Send + Sized {
+pub(in crate::http) trait Cursor:
+    Ord + Clone + Debug + Send + Sync + Sized + 'static
+{
     fn write(&self) -> String;
 
     fn read(text: &str) -> Option<Self>;

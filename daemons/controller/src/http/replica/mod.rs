@@ -3,10 +3,16 @@
 //! A request for a list waits for a copy that begins after the request arrived, so its answer includes everything that
 //! happened before. All waiting requests share one copy, and copies pause in between: sixty-four readers cost the engine
 //! no more than one, and never more than a small part of its time.
+//!
+//! Of lists that may be long, a page waits for a copy of the items around it alone, which overtakes copies of whole lists.
 
+mod coverage;
+mod filling;
 mod listed;
 mod naming;
+mod pace;
 mod pages;
+mod parts;
 mod table;
 mod tables;
 
@@ -15,22 +21,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::problem::Problem;
-use crate::state_copy::{CopyRequest, Lists};
+use crate::state_copy::{CopyRequest, Lists, PartRequest};
 pub(super) use listed::{Cursor, Listed, Tabled};
 pub(super) use naming::{HostName, Naming};
+use pace::Pace;
 pub(super) use pages::page;
+use parts::PartCopies;
 pub(super) use table::Table;
 pub(super) use tables::Tables;
 
-/// After a copy that occupied the engine for a time, it has so many times that time for the network.
+/// Rest after a copy of whole lists, by the time that it took: they have a twentieth of the engine's time.
 const REST: u32 = 19;
-/// But no more.
-const MAX_REST: Duration = Duration::from_millis(250);
-/// Rests are saved up to this long, as timers go by milliseconds.
-const SAVED: Duration = Duration::from_millis(2);
 
 /// The copy, and those who wait for it to be renewed.
 #[derive(Clone, Debug)]
@@ -38,6 +42,7 @@ pub(super) struct Replica {
     shared: Arc<Shared>,
     /// The last round that is over; closed when the engine has gone.
     done: watch::Receiver<u64>,
+    parts: PartCopies,
 }
 
 #[derive(Debug)]
@@ -62,11 +67,14 @@ pub(super) struct Renewal {
 }
 
 impl Replica {
-    /// Empty, and what renews it from those copies.
-    pub(super) fn new(copies: mpsc::Sender<CopyRequest>) -> (Self, Renewal) {
+    /// Empty, and what renews it from those copies; parts it requests itself.
+    pub(super) fn new(
+        copies: mpsc::Sender<CopyRequest>,
+        parts: mpsc::Sender<PartRequest>,
+    ) -> (Self, Renewal) {
         let (sender, done) = watch::channel(0);
         let shared = Arc::new(Shared { state: Mutex::default(), asked: Notify::new() });
-        let replica = Self { shared, done };
+        let replica = Self { shared, done, parts: PartCopies::new(parts) };
         (replica.clone(), Renewal { replica, copies, done: sender })
     }
 
@@ -84,13 +92,6 @@ impl Replica {
         self.shared.asked.notify_one();
         let over = self.done.clone().wait_for(|done| *done >= round).await.map(drop);
         over.map_err(|_| Problem::unavailable("the controller is stopping"))
-    }
-
-    /// As [`refresh`](Self::refresh), unless the list is no older than this.
-    pub(super) async fn refresh_if_older<T: Tabled>(&self, age: Duration) -> Result<(), Problem> {
-        let copied_at = self.read(|tables| T::table(tables).copied_at);
-        let is_fresh = copied_at.is_some_and(|at| at.elapsed() <= age);
-        if is_fresh { Ok(()) } else { self.refresh(Lists::of(&[T::LIST])).await }
     }
 
     /// Hands out the lists as they were copied last.
@@ -118,25 +119,24 @@ impl Replica {
 impl Renewal {
     /// Makes a copy whenever somebody waits for one, until the engine has gone.
     pub(super) async fn run(self) {
-        let mut rested = Instant::now();
+        let mut pace = Pace::new(REST, Duration::ZERO);
         loop {
             self.replica.shared.asked.notified().await;
-            if rested > Instant::now() + SAVED {
-                sleep_until(rested).await;
-            }
+            pace.rest().await;
             let Some(took) = self.renew().await else { return };
-            rested = rested.max(Instant::now()) + took.saturating_mul(REST).min(MAX_REST);
+            pace.note(took);
         }
     }
 
     /// One round; how long it has occupied the engine, unless that has gone.
     async fn renew(&self) -> Option<Duration> {
         let (round, lists) = self.replica.begin();
+        let asked_at = Instant::now();
         let (answer, copy) = oneshot::channel();
         self.copies.send(CopyRequest { lists, answer }).await.ok()?;
         let copy = copy.await.ok()?;
         let took = copy.took;
-        self.replica.state().tables.take(copy);
+        self.replica.state().tables.take(copy, asked_at);
         self.done.send_replace(round);
         Some(took)
     }

@@ -53,9 +53,14 @@ impl Naming {
         is_new
     }
 
+    /// Whether the name of an interface depends on others.
+    pub(super) fn needs_hosts(&self) -> bool {
+        self.names.has_hosts() || !self.reported.is_empty()
+    }
+
     /// Finds out which interfaces belong together; whether that has changed.
     pub(super) fn group(&mut self, hosts: &Table<HostView>) -> bool {
-        if !self.names.has_hosts() && self.reported.is_empty() && self.interfaces.is_empty() {
+        if !self.needs_hosts() && self.interfaces.is_empty() {
             return false;
         }
         let grouped = Grouping::of(self, hosts);
@@ -141,8 +146,10 @@ fn own_label(interface: &HostView) -> String {
 #[cfg(test)]
 mod tests {
     use braid_types::{DatapathId, PortNo, Time};
+    use tokio::time::Instant;
 
     use super::*;
+    use crate::http::replica::coverage::Span;
     use crate::switch_metadata::{HostMetadata, SwitchMetadataMap};
 
     const fn at(port: u32) -> SwitchPort {
@@ -162,7 +169,7 @@ mod tests {
 
     fn table(hosts: Vec<HostView>) -> Table<HostView> {
         let mut table = Table::default();
-        table.replace(Time::ZERO, hosts);
+        table.replace(Span::whole(Time::ZERO, Instant::now()), hosts);
         table
     }
 

@@ -7,12 +7,12 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use braid_api::PageParameters;
 use braid_filter::{Filter, FilterError};
+use tokio::time::Instant;
 
+use super::filling::{Choice, Filling};
 use super::listed::{Cursor, name};
-use super::table::Choice;
-use super::{Listed, Replica, Tabled};
+use super::{Listed, Replica, Tabled, Tables};
 use crate::http::problem::{Asked, Problem};
-use crate::state_copy::Lists;
 
 /// Items of a page, unless another number is asked for.
 const PAGE: usize = 1_000;
@@ -34,13 +34,19 @@ pub(in crate::http) async fn page<T: Tabled>(
     }
     let filter = read_filter(filter.as_deref().unwrap_or_default())?;
     let after = cursor.map(|cursor| read_cursor::<T>(&cursor)).transpose()?;
-    match after {
-        Some(_) => replica.refresh_if_older::<T>(MAX_AGE).await?,
-        None => replica.refresh(Lists::of(&[T::LIST])).await?,
-    }
-    let body = replica.read(|tables| {
-        T::table(tables).page(after, limit, Choice { filter: &filter, naming: &tables.naming })
-    });
+    let asked_at = Instant::now();
+    // Those who read on are shown what is a little older.
+    let since = after.as_ref().map_or(asked_at, |_| asked_at.checked_sub(MAX_AGE).unwrap_or(asked_at));
+    let mut page = Filling::new(after, limit);
+    let body = loop {
+        let choose = |tables: &Tables| {
+            page.fill(T::table(tables), since, Choice { filter: &filter, naming: &tables.naming })
+        };
+        match replica.read(choose) {
+            Ok(body) => break body,
+            Err(after) => T::renew(replica, after, since).await?,
+        }
+    };
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 

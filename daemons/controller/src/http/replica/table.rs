@@ -1,43 +1,28 @@
-//! One copied list with lazily encoded items and pages.
+//! One copied list with lazily encoded items.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use braid_filter::Filter;
-use braid_types::{Time, following};
+use braid_types::Time;
 use tokio::time::Instant;
 
-use super::listed::{Cursor, name};
+use super::coverage::{Coverage, Span};
 use super::{Listed, Naming};
 
 /// A list that was not copied for so long is not being read.
 const MAX_UNREAD: Duration = Duration::from_secs(60);
-/// Bytes of items after which a page ends, whether or not they fit: a filter that few of a hundred thousand items meet keeps
-/// nobody else waiting.
-const MAX_BYTES: usize = 1 << 20;
-
-/// Which items of a list are in a page, and how they are written.
-#[derive(Clone, Copy)]
-pub(in crate::http) struct Choice<'a> {
-    pub(super) filter: &'a Filter,
-    pub(super) naming: &'a Naming,
-}
-
-impl Choice<'_> {
-    fn takes(&self, json: &[u8]) -> bool {
-        self.filter.is_empty() || self.filter.fits(&mut serde_json::Deserializer::from_slice(json))
-    }
-}
-
 /// A list as it was copied last, in the order of its keys. What is asked for of it is encoded once.
 #[derive(Debug)]
 pub(in crate::http) struct Table<T: Listed> {
-    /// What happened until then is in it.
+    /// What happened until then is in it, if all of it was copied.
     pub(in crate::http) now: Time,
-    /// When that came here.
-    pub(super) copied_at: Option<Instant>,
+    /// When something of it was copied last.
+    copied_at: Option<Instant>,
+    /// What is in none of the spans is out of date.
+    coverage: Coverage<T::Key>,
     items: BTreeMap<T::Key, Item<T>>,
 }
 
@@ -50,7 +35,7 @@ pub(in crate::http) struct Item<T> {
 
 impl<T: Listed> Default for Table<T> {
     fn default() -> Self {
-        Self { now: Time::ZERO, copied_at: None, items: BTreeMap::new() }
+        Self { now: Time::ZERO, copied_at: None, coverage: Coverage::new(), items: BTreeMap::new() }
     }
 }
 
@@ -68,8 +53,8 @@ impl<T: Listed> Item<T> {
 
 impl<T: Listed> Table<T> {
     /// These are all items now, by key.
-    pub(super) fn replace(&mut self, now: Time, values: Vec<T>) {
-        self.note(now);
+    pub(super) fn replace(&mut self, whole: Span<T::Key>, values: Vec<T>) {
+        self.note(whole);
         if self.has_exactly(&values) {
             let items = self.items.values_mut().zip(values);
             return items
@@ -77,30 +62,33 @@ impl<T: Listed> Table<T> {
                 .for_each(|(item, value)| *item = Item::new(value));
         }
         let mut before = std::mem::take(&mut self.items);
-        let item = |value: T| {
-            let key = value.key();
-            // What was encoded stays so.
-            let known = before.remove(&key).filter(|known| known.value == value);
-            (key, known.unwrap_or_else(|| Item::new(value)))
-        };
-        self.items = values.into_iter().map(item).collect();
+        self.items = values.into_iter().map(|value| renewed(&mut before, value)).collect();
+    }
+
+    /// These are the items after this key now, up to the end of the span.
+    pub(super) fn replace_part(&mut self, after: Option<T::Key>, span: Span<T::Key>, values: Vec<T>) {
+        let range = range(after.clone(), span.end.clone());
+        let mut before: BTreeMap<_, _> = self.items.extract_if(range, |_, _| true).collect();
+        self.items.extend(values.into_iter().map(|value| renewed(&mut before, value)));
+        (self.now, self.copied_at) = (self.now.min(span.now), Some(Instant::now()));
+        self.coverage.insert(after, span);
     }
 
     /// These items are gone, and these are new or have changed.
-    pub(super) fn update(&mut self, now: Time, gone: &[T::Key], changed: Vec<T>) {
+    pub(super) fn update(&mut self, whole: Span<T::Key>, gone: &[T::Key], changed: Vec<T>) {
         for key in gone {
             self.items.remove(key);
         }
         for value in changed {
             self.items.insert(value.key(), Item::new(value));
         }
-        self.note(now);
+        self.note(whole);
     }
 
     /// Forgets the items of a list that nobody reads: it is copied anew for the next reader.
     pub(super) fn release_unread(&mut self) {
         if self.copied_at.is_some_and(|at| at.elapsed() > MAX_UNREAD) {
-            (self.items, self.copied_at) = (BTreeMap::new(), None);
+            *self = Self::default();
         }
     }
 
@@ -133,39 +121,22 @@ impl<T: Listed> Table<T> {
         self.items.values()
     }
 
-    /// A part of the list as an answer of the API: at most `limit` of the items after `after` that fit, and where the next
-    /// part begins.
-    pub(super) fn page(&self, after: Option<T::Key>, limit: usize, choice: Choice<'_>) -> String {
-        let mut rest = self.items.range(following(after)).peekable();
-        let (mut items, mut length, mut seen, mut last) = (Vec::new(), 0, 0, None);
-        while items.len() < limit
-            && seen < MAX_BYTES
-            && let Some((key, item)) = rest.next()
-        {
-            last = Some(key);
-            let json = item.json(choice.naming);
-            seen += json.len() + 1;
-            if choice.takes(json) {
-                length += json.len() + 1;
-                items.push(json);
-            }
-        }
-        let next = last.filter(|_| rest.peek().is_some()).map(Cursor::write);
-        let mut page = self.head(next);
-        page.reserve(length + TAIL.len());
-        for (index, item) in items.into_iter().enumerate() {
-            page.push_str(if index > 0 { "," } else { "" });
-            // JSON is UTF-8.
-            page.push_str(std::str::from_utf8(item).unwrap_or_default());
-        }
-        page + TAIL
+    /// Whether what follows this key was copied since then.
+    pub(super) fn is_covered(&self, after: &Option<T::Key>, since: Instant) -> bool {
+        self.coverage.at(after).is_some_and(|span| span.asked_at >= since)
     }
 
-    /// Up to the items.
-    fn head(&self, next: Option<String>) -> String {
-        let next = serde_json::to_string(&next).unwrap_or_default();
-        let (now, name) = (self.now.as_nanos(), name::<T>());
-        format!(r#"{{"schema":"braid/v1","now":{now},"next_cursor":{next},"{name}":["#)
+    pub(super) const fn coverage(&self) -> &Coverage<T::Key> {
+        &self.coverage
+    }
+
+    /// The items after one key, up to another one.
+    pub(super) fn between(
+        &self,
+        after: Option<T::Key>,
+        end: Option<T::Key>,
+    ) -> impl Iterator<Item = (&T::Key, &Item<T>)> {
+        self.items.range(range(after, end))
     }
 
     /// Whether the keys of these values are those of the list, in its order.
@@ -174,18 +145,28 @@ impl<T: Listed> Table<T> {
         self.items.len() == values.len() && keys.into_iter().all(|(key, value)| *key == value.key())
     }
 
-    fn note(&mut self, now: Time) {
-        (self.now, self.copied_at) = (now, Some(Instant::now()));
+    fn note(&mut self, whole: Span<T::Key>) {
+        (self.now, self.copied_at) = (whole.now, Some(Instant::now()));
+        self.coverage.insert(None, whole);
     }
 }
 
-const TAIL: &str = "]}";
+/// A value with its key. What was encoded stays so.
+fn renewed<T: Listed>(before: &mut BTreeMap<T::Key, Item<T>>, value: T) -> (T::Key, Item<T>) {
+    let key = value.key();
+    let known = before.remove(&key).filter(|known| known.value == value);
+    (key, known.unwrap_or_else(|| Item::new(value)))
+}
+
+/// What follows one key, up to another one.
+fn range<K>(after: Option<K>, end: Option<K>) -> (Bound<K>, Bound<K>) {
+    (after.map_or(Bound::Unbounded, Bound::Excluded), end.map_or(Bound::Unbounded, Bound::Included))
+}
 
 #[cfg(test)]
 mod tests {
     use braid_control::view::HostView;
     use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
-    use serde_json::Value;
 
     use super::*;
 
@@ -197,72 +178,12 @@ mod tests {
 
     fn table(hosts: &[(u64, usize)]) -> Table<HostView> {
         let mut table = Table::default();
-        table.replace(Time::from_nanos(7), hosts.iter().map(|(number, name)| host(*number, *name)).collect());
+        table.replace(whole(7), hosts.iter().map(|(number, name)| host(*number, *name)).collect());
         table
     }
 
-    fn page(table: &Table<HostView>, after: Option<MacAddr>, limit: usize, filter: &str) -> String {
-        let filter = filter.parse().expect("a filter");
-        table.page(after, limit, Choice { filter: &filter, naming: &Naming::default() })
-    }
-
-    /// The Ethernet addresses of all pages, and how many pages there were.
-    fn read(table: &Table<HostView>, limit: usize) -> (Vec<String>, usize) {
-        read_filtered(table, limit, "")
-    }
-
-    fn read_filtered(table: &Table<HostView>, limit: usize, filter: &str) -> (Vec<String>, usize) {
-        let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
-        loop {
-            let page: Value = serde_json::from_str(&page(table, cursor, limit, filter)).expect("JSON");
-            assert_eq!((&page["schema"], &page["now"]), (&"braid/v1".into(), &7.into()));
-            let hosts = page["hosts"].as_array().expect("a list");
-            assert!(hosts.len() <= limit);
-            all.extend(hosts.iter().filter_map(|host| host["mac"].as_str().map(str::to_owned)));
-            pages += 1;
-            let Some(next) = page["next_cursor"].as_str() else { return (all, pages) };
-            cursor = MacAddr::read(next);
-            assert!(cursor.is_some(), "{next}");
-        }
-    }
-
-    #[test]
-    fn pages_have_every_item_once_and_in_order() {
-        let hosts = table(&[(3, 0), (1, 0), (5, 0), (4, 0), (2, 0)]);
-        let all: Vec<_> = (1..=5).map(|number| MacAddr::from_u64(number).to_string()).collect();
-        for (limit, pages) in [(1, 5), (2, 3), (5, 1), (9, 1)] {
-            assert_eq!(read(&hosts, limit), (all.clone(), pages), "{limit}");
-        }
-        assert_eq!(read(&table(&[]), 1), (Vec::new(), 1), "an empty list is a page");
-        let gone: Value =
-            serde_json::from_str(&page(&hosts, Some(MacAddr::from_u64(9)), 1, "")).expect("JSON");
-        assert_eq!((&gone["hosts"], &gone["next_cursor"]), (&serde_json::json!([]), &Value::Null));
-    }
-
-    #[test]
-    fn of_a_hundred_thousand_items_a_filter_finds_all_that_fit_page_by_page() {
-        let count = 100_000;
-        let table = table(&(0..count).map(|number| (number, 0)).collect::<Vec<_>>());
-        let wanted = |fits: &dyn Fn(u64) -> bool| -> Vec<_> {
-            (0..count).filter(|it| fits(*it)).map(|number| MacAddr::from_u64(number).to_string()).collect()
-        };
-        let has = |it: u64| it >> 8 & 0xff == 0x7f || it & 0xff == 0x7f;
-        let (last, pages) = read_filtered(&table, 1_000, "mac=00:00:00:01:86:9f");
-        assert_eq!(last, wanted(&|it| it == 99_999));
-        assert!(pages > 1, "however few fit");
-        assert_eq!(read_filtered(&table, 1_000, "nothing"), (Vec::new(), pages));
-        assert_eq!(read_filtered(&table, 1_000, "mac~:7f").0, wanted(&has));
-        let (all, pages) = read_filtered(&table, 1_000, "-mac~:7f");
-        assert_eq!(all, wanted(&|it| !has(it)));
-        assert!(pages >= all.len() / 1_000);
-    }
-
-    #[test]
-    fn a_page_ends_where_it_would_be_too_long() {
-        let table = table(&(0..9).map(|number| (number, 30_000)).collect::<Vec<_>>());
-        let (all, pages) = read(&table, 9);
-        assert_eq!((all.len(), pages), (9, 3));
-        assert!(page(&table, None, 9, "").len() < 2 * MAX_BYTES);
+    fn whole(now: u64) -> Span<MacAddr> {
+        Span::whole(Time::from_nanos(now), Instant::now())
     }
 
     #[test]
@@ -274,10 +195,13 @@ mod tests {
         };
         let is_same = |one: &Bytes, other: &Bytes| one.as_ptr() == other.as_ptr();
         let before = encoded(&table);
-        table.replace(Time::ZERO, vec![host(1, 0), host(2, 1)]);
+        table.replace(whole(8), vec![host(1, 0), host(2, 1)]);
         let after = encoded(&table);
         assert_eq!((is_same(&before[0], &after[0]), is_same(&before[1], &after[1])), (true, false));
-        table.update(Time::ZERO, &[MacAddr::from_u64(2)], vec![host(3, 0)]);
+        table.update(whole(9), &[MacAddr::from_u64(2)], vec![host(3, 0)]);
+        assert!(is_same(&before[0], &encoded(&table)[0]));
+        let part = Span { end: Some(MacAddr::from_u64(2)), ..whole(9) };
+        table.replace_part(None, part, vec![host(1, 0), host(2, 0)]);
         assert!(is_same(&before[0], &encoded(&table)[0]));
         table.change(&MacAddr::from_u64(1), |_| false);
         assert!(is_same(&before[0], &encoded(&table)[0]));
@@ -285,7 +209,25 @@ mod tests {
             host.last_seen = Time::from_nanos(9);
             true
         });
-        assert!(page(&table, None, 1, "").contains(r#""last_seen":9"#));
-        assert_eq!(table.items().count(), 2);
+        let json = encoded(&table)[0].clone();
+        assert!(String::from_utf8_lossy(&json).contains(r#""last_seen":9"#));
+        assert_eq!(table.items().count(), 3);
+    }
+
+    #[test]
+    fn a_part_replaces_what_was_between_its_ends() {
+        let mut table = table(&[(1, 0), (3, 0), (5, 0), (7, 0)]);
+        let numbers = |table: &Table<HostView>| -> Vec<_> {
+            table.items().map(|it| it.value.mac.to_string()[16..].to_owned()).collect()
+        };
+        let [two, five] = [2, 5].map(|number| Some(MacAddr::from_u64(number)));
+        table.replace_part(two, Span { end: five, ..whole(9) }, vec![host(4, 0), host(5, 1)]);
+        assert_eq!(numbers(&table), ["1", "4", "5", "7"]);
+        assert_eq!(table.now, Time::from_nanos(7), "as old as its oldest part");
+        table.replace_part(five, whole(6), Vec::new());
+        assert_eq!(
+            (numbers(&table), table.now),
+            (["1", "4", "5"].map(str::to_owned).to_vec(), Time::from_nanos(6))
+        );
     }
 }

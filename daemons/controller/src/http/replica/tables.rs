@@ -4,15 +4,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use braid_control::view::{EdgeView, LinkView, TransferRecord};
-use braid_steering::Policies;
+use braid_steering::{Policies, TransferId};
 use braid_types::Time;
+use tokio::time::Instant;
 
-use super::{Naming, Table, Tabled};
+use super::coverage::Span;
+use super::{Naming, Replica, Table, Tabled};
 use crate::http::item_lists;
-use crate::state_copy::{List, StateCopy, Totals, TransferChanges};
+use crate::http::problem::Problem;
+use crate::state_copy::{List, Lists, Part, StateCopy, Totals, TransferChanges};
 
 macro_rules! define {
-    ($($name:ident: $list:ident, $item:ty;)*) => {
+    ($($name:ident: $item:ty, $renew:ident;)*) => {
         /// The copied state, each list as it was copied last.
         #[derive(Debug, Default)]
         pub(in crate::http) struct Tables {
@@ -28,35 +31,6 @@ macro_rules! define {
         }
 
         impl Tables {
-            /// Takes over what was copied.
-            pub(in crate::http) fn take(&mut self, copy: StateCopy) {
-                let (now, lists, items) = (copy.now, copy.lists, copy.items);
-                let mut is_renamed = self.naming.take(copy.names);
-                $(if lists.has(List::$list) {
-                    self.$name.replace(now, items.$name);
-                })*
-                self.release_unread();
-                if lists.has(List::FirstLinks) {
-                    self.first_links.replace(now, copy.first_links);
-                }
-                if lists.has(List::Edges) {
-                    self.edges.replace(now, copy.edges);
-                }
-                if lists.has(List::Transfers) {
-                    self.take_transfers(now, copy.transfers);
-                }
-                if lists.has(List::Policy) {
-                    self.policy = (now, copy.policy);
-                }
-                if lists.has(List::Totals) {
-                    self.totals = copy.totals;
-                }
-                is_renamed |= (is_renamed || lists.has(List::Hosts)) && self.naming.group(&self.hosts);
-                if is_renamed {
-                    self.rename();
-                }
-            }
-
             /// Everything is encoded anew.
             fn rename(&mut self) {
                 $(self.$name.rename();)*
@@ -66,27 +40,83 @@ macro_rules! define {
             }
         }
 
-        $(impl_tabled!($name: $list, $item);)*
+        $(impl_tabled!($name: $item, |replica, after, since| replica.$renew::<$item>(after, since));)*
     };
 }
 
 macro_rules! impl_tabled {
-    ($name:ident: $list:ident, $item:ty) => {
+    ($name:ident: $item:ty, |$replica:ident, $after:pat_param, $since:pat_param| $renew:expr) => {
         impl Tabled for $item {
-            const LIST: List = List::$list;
-
             fn table(tables: &Tables) -> &Table<Self> {
                 &tables.$name
+            }
+
+            fn table_mut(tables: &mut Tables) -> &mut Table<Self> {
+                &mut tables.$name
+            }
+
+            async fn renew(
+                $replica: &Replica,
+                $after: Option<Self::Key>,
+                $since: Instant,
+            ) -> Result<(), Problem> {
+                $renew.await
             }
         }
     };
 }
 
 item_lists!(define);
-impl_tabled!(edges: Edges, EdgeView);
-impl_tabled!(transfers: Transfers, TransferRecord);
+impl_tabled!(edges: EdgeView, |replica, _, _| replica.refresh(Lists::of(&[List::Edges])));
+impl_tabled!(transfers: TransferRecord, |replica, _, _| replica.refresh(Lists::of(&[List::Transfers])));
 
 impl Tables {
+    /// Takes over what was copied, after it was asked for then.
+    pub(in crate::http) fn take(&mut self, copy: StateCopy, asked_at: Instant) {
+        let (now, lists) = (copy.now, copy.lists);
+        let is_renamed = self.naming.take(copy.names);
+        if lists.has(List::Switches) {
+            self.switches.replace(Span::whole(now, asked_at), copy.switches);
+        }
+        if lists.has(List::Hosts) {
+            self.hosts.replace(Span::whole(now, asked_at), copy.hosts);
+        }
+        self.release_unread();
+        if lists.has(List::FirstLinks) {
+            self.first_links.replace(Span::whole(now, asked_at), copy.first_links);
+        }
+        if lists.has(List::Edges) {
+            self.edges.replace(Span::whole(now, asked_at), copy.edges);
+        }
+        if lists.has(List::Transfers) {
+            self.take_transfers(Span::whole(now, asked_at), copy.transfers);
+        }
+        if lists.has(List::Policy) {
+            self.policy = (now, copy.policy);
+        }
+        if lists.has(List::Totals) {
+            self.totals = copy.totals;
+        }
+        self.name_anew(is_renamed, lists.has(List::Hosts));
+    }
+
+    /// Takes over what was copied of a list, as [`take`](Self::take).
+    pub(super) fn take_part<T: Tabled>(&mut self, after: Option<T::Key>, part: Part<T>, asked_at: Instant) {
+        let is_renamed = self.naming.take(part.names);
+        let end = part.items.last().filter(|_| !part.is_last).map(T::key);
+        T::table_mut(self).replace_part(after, Span { end, now: part.now, asked_at }, part.items);
+        self.release_unread();
+        self.name_anew(is_renamed, false);
+    }
+
+    /// Encodes everything anew if names are others, or hosts are that give interfaces their names.
+    fn name_anew(&mut self, is_renamed: bool, has_hosts: bool) {
+        let is_grouped = (is_renamed || has_hosts) && self.naming.group(&self.hosts);
+        if is_renamed || is_grouped {
+            self.rename();
+        }
+    }
+
     /// Notes which addresses an agent's host has. Those that are not seen in the network may be anybody's.
     pub(super) fn report_host(&mut self, addresses: &[IpAddr]) {
         let seen = self.hosts.items().flat_map(|it| &it.value.addresses);
@@ -102,7 +132,7 @@ impl Tables {
         self.switches.release_unread();
     }
 
-    fn take_transfers(&mut self, now: Time, changes: TransferChanges) {
+    fn take_transfers(&mut self, span: Span<TransferId>, changes: TransferChanges) {
         let TransferChanges { are_all, mut counts, ended, changed } = changes;
         // Transfers that follow each other lie together; of counts of one, the last one counts.
         counts.sort_by_key(|count| count.transfer);
@@ -111,8 +141,8 @@ impl Tables {
         }
         // Newer than what was counted.
         if are_all {
-            return self.transfers.replace(now, changed);
+            return self.transfers.replace(span, changed);
         }
-        self.transfers.update(now, &ended, changed);
+        self.transfers.update(span, &ended, changed);
     }
 }

@@ -6,8 +6,11 @@ use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
+use super::pace::{MAX_REST, SAVED};
 use super::*;
-use crate::state_copy::{ConnectedSwitch, Items, List, StateCopy};
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::state_copy::{ConnectedSwitch, Copied, List, StateCopy};
 use crate::switch_metadata::SwitchMetadata;
 
 const HOSTS: Lists = Lists::of(&[List::Hosts]);
@@ -26,7 +29,7 @@ fn run(test: impl Future<Output = ()>) {
 /// The engine's end of a replica that is renewed.
 fn renewed() -> (Replica, mpsc::Receiver<CopyRequest>) {
     let (copies, asked) = mpsc::channel(1);
-    let (replica, renewal) = Replica::new(copies);
+    let (replica, renewal) = Replica::new(copies, mpsc::channel(1).0);
     tokio::spawn(renewal.run());
     (replica, asked)
 }
@@ -34,8 +37,8 @@ fn renewed() -> (Replica, mpsc::Receiver<CopyRequest>) {
 /// Answers with so many hosts.
 fn answer(request: CopyRequest, hosts: u64, took: Duration) {
     let CopyRequest { lists, answer } = request;
-    let items = Items { hosts: (0..hosts).map(host).collect(), ..Items::default() };
-    answer.send(StateCopy { lists, items, took, ..StateCopy::default() }).expect("somebody waits");
+    let hosts = (0..hosts).map(host).collect();
+    answer.send(StateCopy { lists, hosts, took, ..StateCopy::default() }).expect("somebody waits");
 }
 
 fn count(replica: &Replica) -> usize {
@@ -93,26 +96,6 @@ fn a_copy_that_occupied_the_engine_is_followed_by_a_rest() {
 }
 
 #[test]
-fn those_who_read_on_wait_only_where_the_list_is_old() {
-    run(async {
-        let (replica, mut asked) = renewed();
-        let age = Duration::from_secs(1);
-        let engine = tokio::spawn(async move {
-            for copies in 1.. {
-                let Some(request) = asked.recv().await else { break };
-                answer(request, copies, Duration::ZERO);
-            }
-        });
-        for (pause, expected) in [(0, 1), (900, 1), (200, 2), (0, 2)] {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
-            replica.refresh_if_older::<HostView>(age).await.expect("a copy");
-            assert_eq!(count(&replica), expected);
-        }
-        engine.abort();
-    });
-}
-
-#[test]
 fn a_long_list_is_forgotten_while_nobody_reads_it_and_copied_for_the_next_reader() {
     const SWITCHES: Lists = Lists::of(&[List::Switches]);
     run(async {
@@ -122,7 +105,7 @@ fn a_long_list_is_forgotten_while_nobody_reads_it_and_copied_for_the_next_reader
                 let switch = SwitchView { dpid: DatapathId(1), ports: Vec::new() };
                 let (role, address, metadata) = (SwitchRole::Master, None, SwitchMetadata::default());
                 let mut copy = StateCopy { lists, ..StateCopy::default() };
-                copy.items.switches.extend(lists.has(List::Switches).then_some(ConnectedSwitch {
+                copy.switches.extend(lists.has(List::Switches).then_some(ConnectedSwitch {
                     switch,
                     role,
                     address,
@@ -150,5 +133,96 @@ fn readers_are_told_when_the_engine_has_gone() {
         drop(asked);
         assert!(replica.refresh(HOSTS).await.is_err());
         assert!(replica.refresh(HOSTS).await.is_err(), "and told again");
+    });
+}
+
+/// An engine with so many switches, a replica, and where parts are requested.
+fn parted(switches: u64) -> (Engine, Replica, mpsc::Receiver<PartRequest>) {
+    let mut engine = Engine::new(Clock::start(), braid_control::Settings::default(), None);
+    (1..=switches).for_each(|dpid| engine.join_blank(DatapathId(dpid)));
+    let (parts, asked) = mpsc::channel(1);
+    (engine, Replica::new(mpsc::channel(1).0, parts).0, asked)
+}
+
+/// Copies a part, as if that took so long.
+fn copy(engine: &mut Engine, request: PartRequest, took: Duration) {
+    let mut part = request(engine);
+    while !part.step(engine) {}
+    part.finish(took);
+}
+
+/// Begins to read switches after a key since then.
+fn read_part(readers: &mut JoinSet<bool>, replica: &Replica, after: Option<u64>, since: Instant) {
+    let (replica, after) = (replica.clone(), after.map(DatapathId));
+    readers.spawn(async move { replica.renew_part::<ConnectedSwitch>(after, since).await.is_ok() });
+}
+
+#[test]
+fn all_who_wait_for_a_part_share_it_and_those_who_come_later_do_not() {
+    run(async {
+        let (mut engine, replica, mut asked) = parted(3);
+        let mut readers = JoinSet::new();
+        (0..64).for_each(|_| read_part(&mut readers, &replica, None, Instant::now()));
+        let first = asked.recv().await.expect("a request");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        read_part(&mut readers, &replica, None, Instant::now());
+        copy(&mut engine, first, Duration::ZERO);
+        copy(&mut engine, asked.recv().await.expect("a request"), Duration::ZERO);
+        assert!(readers.join_all().await.into_iter().all(|is_copied| is_copied));
+        assert!(asked.try_recv().is_err(), "nobody waits any more");
+    });
+}
+
+#[test]
+fn parts_are_copied_where_they_are_read_and_again_when_they_are_old() {
+    const PART: u64 = ConnectedSwitch::PART as u64;
+    run(async {
+        let (mut engine, replica, mut asked) = parted(2 * PART);
+        let start = Instant::now();
+        let mut read = async |after, since| {
+            let mut readers = JoinSet::new();
+            read_part(&mut readers, &replica, after, since);
+            tokio::select! {
+                Some(request) = asked.recv() => copy(&mut engine, request, Duration::ZERO),
+                _ = readers.join_next() => return "known",
+            }
+            assert_eq!(readers.join_next().await.and_then(Result::ok), Some(true));
+            "copied"
+        };
+        assert_eq!((read(None, start).await, read(None, start).await), ("copied", "known"));
+        assert_eq!(read(Some(PART / 2), start).await, "known", "between");
+        assert_eq!(read(Some(PART), start).await, "copied", "beyond");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(read(Some(PART), Instant::now()).await, "copied", "too old");
+        assert_eq!(read(Some(2 * PART), start).await, "copied", "nothing more");
+        assert_eq!(read(Some(3 * PART), start).await, "known", "nothing more");
+        assert_eq!(replica.read(|tables| tables.switches.len() as u64), 2 * PART);
+    });
+}
+
+#[test]
+fn who_reads_a_few_parts_waits_for_no_rest_and_who_reads_many_does() {
+    run(async {
+        let (mut engine, replica, mut asked) = parted(1);
+        let mut readers = JoinSet::new();
+        let (start, took) = (Instant::now(), Duration::from_millis(1));
+        for number in 0..100 {
+            // None has what the next one needs.
+            read_part(&mut readers, &replica, None, Instant::now() + Duration::from_secs(60 + number));
+            copy(&mut engine, asked.recv().await.expect("a request"), took);
+            readers.join_next().await;
+            assert!(number > 5 || start.elapsed().is_zero(), "{number}");
+        }
+        let rested = start.elapsed().as_secs_f64() / (took * parts::REST * 100).as_secs_f64();
+        assert!((0.7..=1.0).contains(&rested), "{rested}");
+    });
+}
+
+#[test]
+fn readers_of_parts_are_told_when_the_engine_has_gone() {
+    run(async {
+        let (_, replica, asked) = parted(0);
+        drop(asked);
+        assert!(replica.renew_part::<ConnectedSwitch>(None, Instant::now()).await.is_err());
     });
 }
