@@ -35,6 +35,36 @@ fn an_emulated_fat_tree_is_mapped_with_its_hosts_and_stays() {
 }
 
 #[test]
+fn switches_that_leave_and_join_again_take_only_their_own_links_away() {
+    let controller = Controller::start();
+    let openflow = controller.openflow.to_string();
+    let load = [
+        "openflow",
+        "load",
+        "discovery",
+        "--topology",
+        "fattree:4",
+        "--silent-hosts",
+        "--hold",
+        "1",
+        "--judge",
+    ];
+    let rejoin = ["--rolling", "20", "--pod", "--json", "--openflow", &openflow, "--api", &controller.http];
+    let output = run(&[&load[..], &rejoin].concat());
+    let result: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+    assert_eq!(output.status.code(), Some(0), "{result}");
+    for (name, switches) in [("rolling", 20), ("pod", 4)] {
+        let rejoin = &result["report"][name];
+        assert_eq!(
+            (&rejoin["switches"], &rejoin["joined"]),
+            (&switches.into(), &switches.into()),
+            "{name}: {rejoin}"
+        );
+        assert!(rejoin["lost_links"].as_u64() > Some(0), "{name}: {rejoin}");
+    }
+}
+
+#[test]
 fn a_controller_that_is_not_asked_is_judged_by_the_links_that_its_frames_passed() {
     let controller = Controller::start();
     let openflow = controller.openflow.to_string();

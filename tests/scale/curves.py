@@ -134,6 +134,7 @@ def main():
     parser.add_argument("--svg", help="a file for the curves")
     parser.add_argument("--log", help="where the controllers' logs go; to nowhere if it is not said")
     args = parser.parse_args()
+    discovery.stop_in_order()
     found = [{"size": size, **measure(args, size)} for size in args.sizes]
     if args.json:
         Path(args.json).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

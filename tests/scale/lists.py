@@ -132,21 +132,18 @@ def main():
     parser.add_argument("--log", help="where the controller's log goes; to nowhere if it is not said")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    discovery.stop_in_order()
     with open(args.log or os.devnull, "w", encoding="utf-8") as log:
         controller, addresses = discovery.start(args.braid, log, "--switches-per-address", SWITCHES_PER_ADDRESS)
         command = [
             args.braid, "openflow", "load", "discovery", "--topology", args.topology, "--openflow", addresses["openflow"],
             "--api", f"http://{addresses['http']}", "--limit", str(args.limit), "--hold", "3600",
         ]
-        load = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        try:
+        with discovery.stopping(controller), discovery.stopping(subprocess.Popen(command, stdout=subprocess.DEVNULL)) as load:
             reader = Reader(addresses["http"])
             settle(reader, load, args.limit)
             wrong = check(reader)
             measure(reader, args.rounds)
-        finally:
-            discovery.stop(load)
-            discovery.stop(controller)
     print(json.dumps(reader.times)) if args.json else table(reader.times)
     for it in wrong:
         print(f"lists.py: {it}", file=sys.stderr)

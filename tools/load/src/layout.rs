@@ -14,6 +14,8 @@ pub type Placed = (usize, Host);
 pub struct Layout {
     /// The datapath id of each switch.
     pub dpids: Vec<DatapathId>,
+    /// The group of each switch, such as a pod.
+    pub groups: Vec<Option<String>>,
     /// The ports of each switch, in order.
     pub ports: Vec<Vec<PortNo>>,
     /// Links between switches, both directions in one.
@@ -26,7 +28,8 @@ impl Layout {
     /// So many switches with these ports each, and no links between them.
     pub fn single(switches: usize, ports: &[PortNo]) -> Self {
         let dpids = (1..).map(DatapathId).take(switches).collect();
-        Self { dpids, ports: vec![ports.to_vec(); switches], ..Self::default() }
+        let (groups, ports) = (vec![None; switches], vec![ports.to_vec(); switches]);
+        Self { dpids, groups, ports, ..Self::default() }
     }
 
     /// The number of directed links.
@@ -53,7 +56,8 @@ impl From<&Blueprint> for Layout {
             (interface.end.switch, Host { mac, ip: ipv4(number), port: interface.end.port })
         });
         let dpids = blueprint.switches().iter().map(|switch| switch.dpid).collect();
-        Self { dpids, ports, links: links.collect(), hosts: hosts.collect() }
+        let groups = blueprint.switches().iter().map(|switch| switch.group.clone()).collect();
+        Self { dpids, groups, ports, links: links.collect(), hosts: hosts.collect() }
     }
 }
 

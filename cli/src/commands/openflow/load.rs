@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use braid_client::{Client, Url};
-use braid_load::discovery::{self, Busy, Death, Progress, Reading, Report};
+use braid_load::discovery::{self, Busy, Death, Progress, Reading, Rejoin, Report};
 use braid_load::{Layout, LoadError, flows, raise_file_limit};
 use braid_topology::generate::{Links, Spec};
 use clap::Subcommand;
@@ -77,6 +77,15 @@ pub(crate) struct Discovery {
     /// Seconds for which hosts then open many more connections than any controller takes
     #[arg(long, value_name = "SECONDS", default_value_t = 0, conflicts_with = "silent_hosts")]
     overload: u64,
+    /// Switches that then leave in a second, until each has lost its connection once and has joined again
+    ///
+    /// The ports stay up, as in a rolling upgrade of what speaks OpenFlow in the switches. A switch connects again after 1 to 2 s,
+    /// and after twice as long each time that it fails.
+    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u32).range(1..))]
+    rolling: Option<u32>,
+    /// All switches of a pod then lose their connections in the same moment, and join again
+    #[arg(long)]
+    pod: bool,
     /// At the end, a switch in the middle of the network dies, and the time to the last change of rules is measured
     #[arg(long)]
     death: bool,
@@ -145,6 +154,8 @@ impl Discovery {
             hosts: !self.silent_hosts,
             connections: self.connections.map(f64::from),
             overload: Duration::from_secs(self.overload),
+            rolling: self.rolling.map(f64::from),
+            pod: self.pod,
             death: self.death,
             process: self.pid,
         };
@@ -294,7 +305,7 @@ fn discovery_text(report: &Report, network: &str) -> String {
          {hosts}{} links lost, {} alarms, {} connections closed; {} links known at the end\n\
          controller: {} cores until complete, {} afterwards ({:.0} s); {peak} MB at most\n\
          frames a second: {:.0} until complete, {:.0} afterwards; this command: {:.2} and {:.2} cores, {:.0} MB\n\
-         {}{}{}",
+         {}{}{}{}{}",
         report.switches,
         report.directed_links,
         report.lost_links,
@@ -311,6 +322,8 @@ fn discovery_text(report: &Report, network: &str) -> String {
         megabytes(report.own_peak_memory),
         report.connections.map_or_else(String::new, |busy| busy_text("connections", &busy)),
         report.overload.map_or_else(String::new, |busy| busy_text("overload", &busy)),
+        report.rolling.map_or_else(String::new, |rejoin| rejoin_text("rolling", &rejoin)),
+        report.pod.map_or_else(String::new, |rejoin| rejoin_text("pod", &rejoin)),
         report.death.map_or_else(String::new, |death| death_text(&death)),
     )
 }
@@ -331,6 +344,20 @@ fn busy_text(name: &str, busy: &Busy) -> String {
         millis(echo.p99),
         millis(echo.max),
         echo.count,
+    )
+}
+
+fn rejoin_text(name: &str, rejoin: &Rejoin) -> String {
+    let Rejoin { switches, joined, attempts, expected_losses, lost_links, seconds, .. } = rejoin;
+    let after =
+        |time: Option<f64>| time.map_or_else(|| "never".to_owned(), |time| format!("after {time:.1} s"));
+    let unknown =
+        rejoin.unknown_for.map_or_else(String::new, |time| format!(", each unknown for {time:.1} s"));
+    format!(
+        "{name}: {switches} switches left within {seconds:.1} s, {joined} joined again, the last {}, with {attempts} attempts\n\
+         {name}: {lost_links} links lost, at most {expected_losses} expected{unknown}; map complete {}\n",
+        after(rejoin.joined_after),
+        after(rejoin.complete_after),
     )
 }
 

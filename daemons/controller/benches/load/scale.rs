@@ -31,6 +31,8 @@ pub(crate) fn run() {
         hosts: true,
         connections: Some(CONNECTIONS),
         overload: OVERLOAD,
+        rolling: None,
+        pod: false,
         death: true,
         process: Some(controller.id()),
     };

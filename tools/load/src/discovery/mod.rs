@@ -7,6 +7,7 @@ mod connections;
 mod death;
 mod echoes;
 mod meter;
+mod rejoin;
 mod report;
 
 use std::net::{IpAddr, SocketAddr};
@@ -16,6 +17,7 @@ use braid_packet::arp::Arp;
 pub use connections::Connections;
 pub use death::Death;
 pub use echoes::EchoTimes;
+pub use rejoin::Rejoin;
 pub use report::{Busy, Cost, Progress, Reading, Report};
 
 use crate::error::LoadError;
@@ -27,6 +29,7 @@ use crate::usage::Usage;
 use connections::Openers;
 use echoes::Echoes;
 use meter::Meter;
+use rejoin::Leavers;
 
 /// Hosts that speak in one second.
 const HOSTS_A_SECOND: usize = 1_000;
@@ -56,6 +59,10 @@ pub struct Plan {
     pub connections: Option<f64>,
     /// For how long hosts then open more connections than any controller takes.
     pub overload: Duration,
+    /// How many switches a second then leave and join again, until each has done so once.
+    pub rolling: Option<f64>,
+    /// Whether the switches of a pod then leave in the same moment and join again.
+    pub pod: bool,
     /// Whether a switch in the middle dies at the end.
     pub death: bool,
     /// The controller's process, on this machine.
@@ -67,7 +74,7 @@ pub struct Plan {
 /// `reading` is what the controller last said of itself, and `progress` gets a report a second.
 ///
 /// # Errors
-/// Nobody listens, the system refuses, or connections are asked for and there are no two hosts.
+/// Nobody listens, the system refuses, or connections are asked for and there are no two hosts, or a pod and there is none.
 pub fn run(
     layout: &Layout,
     plan: Plan,
@@ -77,6 +84,9 @@ pub fn run(
     let has_connections = plan.connections.is_some() || !plan.overload.is_zero();
     if has_connections && layout.hosts.len() < 2 {
         return Err(LoadError::Impossible("connections need a network with two hosts".to_owned()));
+    }
+    if plan.pod && rejoin::pod(layout).is_empty() {
+        return Err(LoadError::Impossible("the network has no pods, as a FatTree has".to_owned()));
     }
     let network = Network::new(plan.to, layout)?;
     let meter = Meter::new(plan.process);
@@ -89,8 +99,8 @@ pub fn run(
         run.watch(&mut report)?;
     }
     run.finish(&mut report);
-    if plan.death && report.complete_after.is_some() {
-        report.death = Some(run.kill()?);
+    if report.complete_after.is_some() {
+        run.disturb(&mut report)?;
     }
     Ok(report)
 }
@@ -227,6 +237,46 @@ impl Run<'_> {
         Ok(Some(start.elapsed().as_secs_f64()))
     }
 
+    /// Switches leave and join again, and one dies.
+    fn disturb(&mut self, report: &mut Report) -> Result<(), LoadError> {
+        if let Some(rate) = self.plan.rolling {
+            report.rolling = Some(self.rejoin((0..self.layout.dpids.len()).collect(), rate)?);
+        }
+        if self.plan.pod {
+            report.pod = Some(self.rejoin(rejoin::pod(self.layout), f64::INFINITY)?);
+        }
+        if self.plan.death {
+            report.death = Some(self.kill()?);
+        }
+        Ok(())
+    }
+
+    /// Has so many of these switches leave a second; waits until the map is complete again, and the hosts are known.
+    fn rejoin(&mut self, switches: Vec<usize>, rate: f64) -> Result<Rejoin, LoadError> {
+        let (before, links) = (self.lost_links(), self.layout.directed_links() as u64);
+        let mut leavers = Leavers::new(&self.network, switches, rate);
+        let mut is_complete = false;
+        while !is_complete && leavers.left_at().elapsed() < self.plan.limit {
+            leavers.leave(&mut self.network);
+            self.step(|_, _| {})?;
+            let probed = self.network.probed_links as u64;
+            let known = (self.reading)().map_or(probed, |reading| reading.links.min(probed));
+            leavers.note(&self.network, links.saturating_sub(known));
+            is_complete = leavers.are_back() && known == links && self.is_complete();
+        }
+        let result = leavers.result(&self.network, self.lost_links() - before, is_complete);
+        if self.plan.hosts && is_complete {
+            self.announce()?;
+        }
+        Ok(result)
+    }
+
+    /// Links that the controller has lost so far.
+    fn lost_links(&self) -> u64 {
+        let counted = (self.reading)().and_then(|reading| reading.lost_links).unwrap_or_default();
+        counted.max(self.dropped)
+    }
+
     fn kill(&mut self) -> Result<Death, LoadError> {
         self.wait_for_calm()?;
         let mut watch = death::Watch::kill(&mut self.network, death::victim(self.layout));
@@ -255,8 +305,8 @@ impl Run<'_> {
             self.dropped += self.links.saturating_sub(reading.links);
             self.links = reading.links;
         }
+        self.network.reopen()?;
         if self.meter.is_due() {
-            self.network.reopen()?;
             let progress = self.meter.progress(&self.network, (self.reading)());
             (self.progress)(&progress);
         }
@@ -266,8 +316,7 @@ impl Run<'_> {
     fn finish(&self, report: &mut Report) {
         let reading = (self.reading)();
         report.known_links = reading.map_or(self.network.probed_links as u64, |reading| reading.links);
-        let counted = reading.and_then(|reading| reading.lost_links).unwrap_or_default();
-        report.lost_links = counted.max(self.dropped);
+        report.lost_links = self.lost_links();
         report.known_hosts = reading.map(|reading| reading.hosts);
         report.alarms = reading.map_or(0, |reading| reading.alarms);
         report.closures = self.network.closures;
@@ -281,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_without_hosts_are_refused_before_anything_is_done() {
+    fn connections_without_hosts_and_networks_without_pods_are_refused_before_anything_is_done() {
         let plan = Plan {
             to: SocketAddr::from(([127, 0, 0, 1], 1)),
             limit: Duration::ZERO,
@@ -289,10 +338,15 @@ mod tests {
             hosts: true,
             connections: Some(1.0),
             overload: Duration::ZERO,
+            rolling: None,
+            pod: false,
             death: false,
             process: None,
         };
         let result = run(&Layout::default(), plan, &|| None, &mut |_| {});
+        assert!(matches!(result, Err(LoadError::Impossible(_))), "{result:?}");
+        let pod = Plan { connections: None, pod: true, ..plan };
+        let result = run(&Layout::default(), pod, &|| None, &mut |_| {});
         assert!(matches!(result, Err(LoadError::Impossible(_))), "{result:?}");
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::connections::Connections;
 use super::death::Death;
 use super::echoes::EchoTimes;
+use super::rejoin::Rejoin;
 
 /// What a controller says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -111,7 +112,11 @@ pub struct Report {
     pub connections: Option<Busy>,
     /// Connections at a rate that no controller takes.
     pub overload: Option<Busy>,
-    /// The death of a switch, after everything else was counted.
+    /// All switches left and joined again, after everything above was counted.
+    pub rolling: Option<Rejoin>,
+    /// The switches of a pod did so in the same moment, likewise.
+    pub pod: Option<Rejoin>,
+    /// The death of a switch, likewise.
     pub death: Option<Death>,
     /// The most bytes of memory that the controller had.
     pub peak_memory: Option<u64>,
@@ -141,6 +146,9 @@ impl Report {
             if count > 0 {
                 failures.push(format!("{count} {what}"));
             }
+        }
+        for (name, rejoin) in [("rolling", self.rolling), ("pod", self.pod)] {
+            failures.extend(rejoin.iter().flat_map(|it| it.failures(name)));
         }
         failures
     }

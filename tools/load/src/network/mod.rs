@@ -1,5 +1,6 @@
 //! Emulated switches, the links between them, and the load of their hosts.
 
+mod back_off;
 mod requests;
 
 use std::collections::VecDeque;
@@ -9,6 +10,7 @@ use braid_openflow::{Bytes, Echo, Message, Xid};
 use braid_types::{DatapathId, PortNo};
 use rustix::net::{Shutdown, shutdown};
 
+use self::back_off::BackOff;
 use crate::error::LoadError;
 use crate::layout::Layout;
 use crate::packets::{ADMIT, append_packet_in};
@@ -47,10 +49,13 @@ pub struct Network {
     pub probed_links: usize,
     /// Switches with something to send; a switch may be there twice.
     filled: Vec<usize>,
-    /// Switches whose connection the controller has closed, and what their sockets said.
+    /// Switches without a connection, and what the sockets said of those that the controller has closed.
     closed: Vec<(usize, String)>,
-    /// How often a connection was closed.
+    /// How often the controller closed a connection.
     pub closures: u64,
+    back_off: BackOff,
+    /// How often a switch connected again.
+    pub reconnections: u64,
     /// Streams in the order in which they were opened, and where.
     streams: VecDeque<(usize, u64)>,
 }
@@ -102,6 +107,8 @@ impl Network {
             filled: Vec::new(),
             closed: Vec::new(),
             closures: 0,
+            back_off: BackOff::default(),
+            reconnections: 0,
             streams: VecDeque::new(),
         })
     }
@@ -122,12 +129,15 @@ impl Network {
         Ok(!self.waiting.is_empty())
     }
 
-    /// Connects the switches again whose connections were closed.
+    /// Connects the switches again whose connections were closed a while ago.
     ///
     /// # Errors
     /// Nobody listens.
     pub fn reopen(&mut self) -> Result<(), LoadError> {
-        for (index, _) in std::mem::take(&mut self.closed) {
+        let back_off = &self.back_off;
+        let due: Vec<_> = self.closed.extract_if(.., |(index, _)| back_off.is_over(*index)).collect();
+        for (index, _) in due {
+            self.reconnections += 1;
             let old = &self.switches[index];
             let switch = Switch::connect(&self.to, old.dpid, old.ports().to_vec())?;
             self.poller.add(&switch.stream, index)?;
@@ -290,14 +300,42 @@ impl Network {
         neighbours.len()
     }
 
+    /// Ends a switch's connection while its ports stay up; it connects again later. Returns how many directed links have it at
+    /// one end, and at the other one a switch that is connected.
+    pub fn disconnect(&mut self, index: usize) -> usize {
+        // The controller may have closed it already.
+        let _ = shutdown(&self.switches[index].stream, Shutdown::Both);
+        self.leave(index, "left");
+        let ends: Vec<_> =
+            self.peers[index].iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?))).collect();
+        for (place, (peer, port)) in &ends {
+            self.forget_probe(index, *place);
+            if let Ok(place) = self.switches[*peer].ports().binary_search(port) {
+                self.forget_probe(*peer, place);
+            }
+        }
+        2 * ends.iter().filter(|(_, (peer, _))| self.switches[*peer].is_up).count()
+    }
+
+    /// A link has to be passed by a frame again.
+    fn forget_probe(&mut self, index: usize, place: usize) {
+        let probed = std::mem::take(&mut self.probed[index][place]);
+        self.probed_links -= usize::from(probed);
+    }
+
     fn close(&mut self, index: usize, why: &str) {
+        self.closures += u64::from(self.leave(index, why));
+    }
+
+    /// Notes that a switch has no connection any more. Says whether it had one.
+    fn leave(&mut self, index: usize, why: &str) -> bool {
         let switch = &mut self.switches[index];
-        // It may be closed already.
-        if self.poller.remove(&switch.stream).is_ok() {
-            switch.is_up = false;
-            self.closures += 1;
+        let had_one = self.poller.remove(&switch.stream).is_ok();
+        if had_one {
+            self.back_off.begin(index, std::mem::take(&mut switch.is_up));
             self.closed.push((index, why.to_owned()));
         }
+        had_one
     }
 
     /// Sends what is to be sent, as far as the controller reads.
