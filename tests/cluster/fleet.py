@@ -82,8 +82,9 @@ class Stores:
 class Member:
     """A controller in a namespace of its own, and who watches whether it is master of all switches."""
 
-    def __init__(self, lab, name, switches, log):
+    def __init__(self, lab, name, switches, log, program=None):
         self.lab, self.name, self.log = lab, name, log
+        self.program = program or lab.braid
         self.address = MEMBERS[name]
         self.masters = [(0.0, False)]
         self.process = None
@@ -116,7 +117,7 @@ class Member:
     def start(self):
         stores = ",".join(f"{at}:2379" for at in STORES)
         self.process = self.inside(
-            self.lab.braid, "controller", "run", "--openflow", f"{self.address}:6653", "--openflow-trusted",
+            self.program, "controller", "run", "--openflow", f"{self.address}:6653", "--openflow-trusted",
             "--http", "127.0.0.1:8653", "--cluster", f"etcd://{stores}", "--cluster-member", self.name,
             "--cluster-listen", f"{self.address}:7653", "--cluster-trusted",
             # Every connection is placed, however many one host opens.
@@ -124,6 +125,10 @@ class Member:
         )
         if not self.process.stdout.readline():
             sys.exit(f"member {self.name} does not start")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
 
     def kill(self):
         self.process.kill()

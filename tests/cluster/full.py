@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """The failures of docs/reliability.md, "Changes of leaders": three controllers, three etcds, 20 bridges of Open vSwitch.
 
-    full.py [--braid PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...]
+    full.py [--braid PROGRAM] [--old PROGRAM] [--trials COUNT] [--rate PER_SECOND] [--outage SECONDS] [--soak SECONDS] [--only PART,...]
             [--cuts CUT,...] [--log FILE]
 
 Parts are trials (hand-overs, kill -9, SIGSTOP, and as many times nothing), partitions, stores (etcd stopped, compacted, restored from
-older data, wiped) and soak (members are killed every 5 s). Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP
+older data, wiped), soak (members are killed every 5 s), and with `--only upgrade --old PROGRAM` an upgrade: members begin with
+that program, and are replaced one after the other. Meanwhile 80 streams run, a probe of 500 datagrams a second, and MPTCP
 connections are opened at a rate.
 Needs root, Open vSwitch, etcd and nft; takes half an hour. Prints one line of JSON; exit code 5 if a connection failed, a probe was
 lost, a rule was written again, two members led in one term, no member said that etcd was away, or no connection opened for a second
@@ -29,6 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 from fleet import MEMBERS, STORES, SWITCHES_AT, Member, Stores, make_bridge  # noqa: E402
 from testbed import LINKS, Lab, start_traffic, wait_until  # noqa: E402
 
+UPGRADE = "upgrade"
 PARTS = ["trials", "partitions", "stores", "soak"]
 CUTS = ["leader-etcd", "leader-switches", "leader-standby", "leader-standbys", "standby-etcd", "standby-switches", "standby-standby"]
 # Longer than any retransmission of a SYN that is lost once.
@@ -74,7 +76,7 @@ class Field:
         self.stores = Stores(lab, log)
         self.stores.start()
         time.sleep(2)
-        self.members = {name: Member(lab, name, len(switches), log) for name in MEMBERS}
+        self.members = {name: Member(lab, name, len(switches), log, arguments.old) for name in MEMBERS}
         for member in self.members.values():
             member.start()
         self.connect()
@@ -267,6 +269,29 @@ def stores(field, arguments):
     return told
 
 
+def upgrade(field, arguments):
+    """Each member is stopped and started with the new program: the standbys, and once one of them leads, the last one."""
+    del arguments
+    told, before = [], field.rules()
+    first = field.settle()
+    for member in sorted(field.members.values(), key=lambda member: member is first):
+        if member is first:
+            field.disturb("hand-over to a new member", lambda: first.ask("cluster", "hand-over"))
+            field.settle()
+        took = field.disturb(f"upgrade of {member.name}", lambda: replace(member, field.lab.braid))
+        told.append({"member": member.name, "led": member is first, "first_ms": milliseconds(took)})
+        field.settle()
+        time.sleep(CALM)
+    field.count_rewritten("upgrade", before)
+    return told
+
+
+def replace(member, program):
+    member.stop()
+    member.program = program
+    member.start()
+
+
 def soak(field, arguments):
     """Members are killed every five seconds, drawn at random."""
     field.settle()
@@ -287,8 +312,8 @@ def soak(field, arguments):
 
 def run(lab, log, arguments):
     field = Field(lab, log, arguments)
-    parts = {"trials": trials, "partitions": partitions, "stores": stores, "soak": soak}
-    result = {part: parts[part](field, arguments) for part in arguments.only}
+    parts = {UPGRADE: upgrade, "trials": trials, "partitions": partitions, "stores": stores, "soak": soak}
+    result = {part: parts[part](field, arguments) for part in parts if part in arguments.only}
     time.sleep(SETTLED)
     probe = json.loads(lab.stop(field.probe).splitlines()[-1])
     field.tell_losses(probe["gaps"])
@@ -313,6 +338,7 @@ def run(lab, log, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--braid", default="braid")
+    parser.add_argument("--old", help="the program of another version, with which members begin")
     parser.add_argument("--log", default="/dev/null", help="what the controllers and etcd say")
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--rate", type=float, default=100, help="connections opened a second")
@@ -321,9 +347,11 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS, metavar="PART,...")
     parser.add_argument("--cuts", type=lambda text: text.split(","), default=CUTS, metavar="CUT,...", help="those of the partitions")
     arguments = parser.parse_args()
-    for what, chosen, known in [("parts", arguments.only, PARTS), ("cuts", arguments.cuts, CUTS)]:
+    for what, chosen, known in [("parts", arguments.only, [UPGRADE, *PARTS]), ("cuts", arguments.cuts, CUTS)]:
         if unknown := set(chosen) - set(known):
             parser.error(f"there are no {what} {', '.join(sorted(unknown))}: there are {', '.join(known)}")
+    if (UPGRADE in arguments.only) != (arguments.old is not None):
+        parser.error("--only upgrade and --old PROGRAM need each other")
     with Lab(arguments.braid, f"cluster-{os.getpid()}") as lab, open(arguments.log, "w") as log:
         sys.exit(run(lab, log, arguments))
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ageText, notice, roleOf, standsBy, stateAge, type Cluster } from "../src/domain/cluster";
+import { ageText, behind, notice, roleOf, standsBy, stateAge, type Cluster } from "../src/domain/cluster";
 
 const cluster = (more: Partial<Cluster> = {}): Cluster => ({
   schema: "", now: 100e9, name: "site", member: "a", leader: "b", term: 3, newest_term: 3, store_answers: true,
@@ -11,6 +11,12 @@ test("each member leads, stands by or does not answer", () => {
   const it = cluster();
   assert.deepEqual(it.members.map((member) => roleOf(it, member)), ["stands by", "leads", "does not answer"]);
   assert.deepEqual([standsBy(it), standsBy(cluster({ leader: "a" })), standsBy(cluster({ leader: null })), standsBy(null)], [true, false, true, false]);
+});
+
+test("how far a member is behind the leader, or why it cannot follow", () => {
+  const member = { name: "a", address: "" };
+  const texts = [null, { lag_us: 20_000 }, { lag_us: null }, { problem: "it is too old" }].map((following) => behind({ ...member, following }));
+  assert.deepEqual(texts, ["–", "20.00 ms", "begins", "knows nothing of it"]);
 });
 
 test("the age of a state is what the header says", () => {

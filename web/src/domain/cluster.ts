@@ -1,6 +1,6 @@
 /** Several controllers: which one leads, who answers, and how old what this one shows is. */
 import type { components } from "./schema";
-import { duration } from "./format";
+import { delay, duration } from "./format";
 
 export type Cluster = components["schemas"]["Cluster"];
 export type Member = Cluster["members"][number];
@@ -18,6 +18,13 @@ export const answers = (cluster: Cluster, { name, last_heard }: Member): boolean
 export function roleOf(cluster: Cluster, member: Member): "leads" | "stands by" | "does not answer" {
   if (!answers(cluster, member)) return "does not answer";
   return member.name === cluster.leader ? "leads" : "stands by";
+}
+
+/** How far a member is behind what the leader knows. */
+export function behind({ following }: Member): string {
+  if (following == null) return "–";
+  if (following.problem != null) return "knows nothing of it";
+  return following.lag_us == null ? "begins" : delay(following.lag_us);
 }
 
 /** Whether the member that answers stands by, so that it only knows what it knew when it led. */

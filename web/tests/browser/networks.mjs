@@ -153,7 +153,7 @@ function answersOf(snapshot, paths, cut) {
     "/api/v1/testbed/links": { schema: "braid/v1", links: testbed.map(([a, p, b, q, up]) => ({ up, ends: [end(a, p), end(b, q)] })) },
     ...(cut ? {
       "/api/v1/alarms": { schema: "braid/v1", now: NOW, alarms: [{ kind: "forged_lldp", why: "wrong tag", at: { dpid: hex(2), port: 1 }, text: `forged discovery frames at ${hex(2)}:1: wrong tag`, first_at: NOW - 90e9, last_at: NOW - 12e9, count: 14 }] },
-      "/api/v1/cluster": { schema: "braid/v1", now: NOW, name: "site", member: "a", leader: "a", newest_term: 3, term: 3, store_answers: true, members: ["a", "b", "c"].map((name) => ({ name, address: `10.9.1.${name}:8653`, last_heard: name === "c" ? NOW - 40e9 : NOW })) },
+      "/api/v1/cluster": { schema: "braid/v1", now: NOW, name: "site", member: "a", leader: "a", newest_term: 3, term: 3, store_answers: true, members: ["a", "b", "c"].map((name) => ({ name, address: `10.9.1.${name}:8653`, last_heard: name === "c" ? NOW - 40e9 : NOW, ...(name === "b" && { switches_reached: 20, switches_relayed: 1, following: { lag_us: 12_000 } }) })) },
     } : {}),
   };
 }

@@ -194,7 +194,7 @@ export async function views(browser, folder) {
     await page.locator("#filter").fill("");
   });
   await view("cluster", office(true), "#tab=cluster", async (page) => {
-    assert.match(await text(page, "#members"), /a serves this page\s+★ leads[\s\S]*b\s+○ stands by[\s\S]*c\s+✕ does not answer\s+40\.0 s ago/);
+    assert.match(await text(page, "#members"), /a serves this page\s+★ leads[\s\S]*b\s+○ stands by\s+0\.0 s ago\s+20\s+1\s+12\.00 ms[\s\S]*c\s+✕ does not answer\s+40\.0 s ago/);
     assert.match(await text(page, "#panel"), /Leader\s+a\s+Term\s+3[\s\S]*current/);
     await page.getByRole("button", { name: "Controller c does not answer" }).click();
     await page.waitForFunction(() => document.querySelector("#members").getBoundingClientRect().top < innerHeight);
