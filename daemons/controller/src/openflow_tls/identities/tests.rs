@@ -137,6 +137,7 @@ fn what_another_controller_has_pinned_is_pinned_here_unless_it_is_somebodys() {
     let again = identities(LISTED, Some(&pins));
     assert_eq!(check(&again, "sw3", 3), Ok(()));
     assert!(check(&again, "sw4", 3).is_err());
+    assert!(!identities(LISTED, None).learn(&owner("sw3", 3)), "first use decides nothing here");
 }
 
 #[test]
