@@ -147,7 +147,10 @@ impl SwitchIdentities {
             return tables.proven.insert(*dpid);
         }
         let is_free = !tables.listed.contains_key(dpid) && !tables.is_given(*dpid) && tables.has_room();
-        self.pinned.is_some() && is_free && is_plain(certificate) && self.pin(&mut tables, certificate, *dpid).is_ok()
+        self.pinned.is_some()
+            && is_free
+            && is_plain(certificate)
+            && self.pin(&mut tables, certificate, *dpid).is_ok()
     }
 
     /// Pins an id that is nobody's yet, where first use decides.
