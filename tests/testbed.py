@@ -125,13 +125,18 @@ def streams_of(lab):
     return paths
 
 
-def bring_up(lab, switches, log, *options):
-    first = controller(lab, log, *options)
+def connect(lab, switches):
+    """Has switches connect to the lab's controller, and soon again when they lose it."""
     for switch in switches:
         lab.ovs(
             "ovs-vsctl", "set-controller", switch, f"tcp:{OPENFLOW}",
             "--", "set", "controller", switch, "max_backoff=1000", "connection_mode=out-of-band",
         )
+
+
+def bring_up(lab, switches, log, *options):
+    first = controller(lab, log, *options)
+    connect(lab, switches)
     wait_until("all links are known", lambda: len(api(lab, "links")) == LINKS)
     time.sleep(3)
     return first

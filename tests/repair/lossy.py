@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from testbed import OPENFLOW, TRAFFIC, Lab, api, controller, wait_until  # noqa: E402
+from testbed import TRAFFIC, Lab, api, connect, controller, wait_until  # noqa: E402
 
 SCENARIO = """
 scenario: lossy
@@ -56,11 +56,7 @@ def deploy(lab, folder):
 
 def start(lab, folder, switches, log):
     controller(lab, log, "--network", str(Path(folder) / "lossy.yaml"))
-    for switch in switches:
-        lab.ovs(
-            "ovs-vsctl", "set-controller", switch, f"tcp:{OPENFLOW}",
-            "--", "set", "controller", switch, "max_backoff=1000", "connection_mode=out-of-band",
-        )
+    connect(lab, switches)
     wait_until("all links are known", lambda: len(api(lab, "links")) == LINKS)
     time.sleep(3)
     lab.inside("right", "python3", TRAFFIC, "serve").stdout.readline()

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from testbed import OPENFLOW, TRAFFIC, Lab, api, controller, wait_until  # noqa: E402
+from testbed import TRAFFIC, Lab, api, connect, controller, wait_until  # noqa: E402
 
 SCENARIO = """
 scenario: wormhole
@@ -71,11 +71,7 @@ def start(lab, folder, log):
     text = lab.run("lab", "deploy", str(scenario), "--name", lab.name, "--no-controller", "--json")
     controller(lab, log)
     switches = json.loads(text)["switches"]
-    for switch in switches:
-        lab.ovs(
-            "ovs-vsctl", "set-controller", switch["name"], f"tcp:{OPENFLOW}",
-            "--", "set", "controller", switch["name"], "max_backoff=1000", "connection_mode=out-of-band",
-        )
+    connect(lab, [switch["name"] for switch in switches])
     wait_until("all links are known", lambda: len(api(lab, "links")) == TRUE_LINKS)
     silence(lab)
     return {switch["name"]: switch["dpid"] for switch in switches}

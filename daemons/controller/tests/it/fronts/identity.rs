@@ -61,6 +61,16 @@ impl Scene {
         switch
     }
 
+    /// Another certificate is refused at the standby, and the owner's switch served through it.
+    fn expect_to_serve_the_owner_alone(&self) {
+        let thief = self.switch(7, "thief");
+        assert!(alarm(&self.front, "foreign_datapath_id").contains("\"thief\""));
+        wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
+        let switch = self.switch(7, "sw7");
+        wait_until_served(&self.leader, &switch, Some(self.front_name));
+        assert_eq!(thief.last(), None, "it was never written to");
+    }
+
     /// Has the leader pin a datapath id to the certificate of a switch, which then goes; waits until the standby knows it.
     fn pin(&self, dpid: u64, certificate: &str) {
         let (switch, connection) =
@@ -128,12 +138,7 @@ fn gives(written: io::Result<usize>, left: &mut Vec<u8>) -> bool {
 #[test]
 fn a_switch_is_served_through_a_standby_as_the_datapath_that_its_certificate_entitles_it_to() {
     let Some(scene) = Scene::listed() else { return };
-    let thief = scene.switch(7, "thief");
-    assert!(alarm(&scene.front, "foreign_datapath_id").contains("\"thief\""));
-    wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
-    let switch = scene.switch(7, "sw7");
-    wait_until_served(&scene.leader, &switch, Some(scene.front_name));
-    assert_eq!(thief.last(), None, "it was never written to");
+    scene.expect_to_serve_the_owner_alone();
 }
 
 #[test]
@@ -151,12 +156,7 @@ fn a_relayed_switch_that_may_no_longer_be_its_datapath_is_disconnected() {
 fn an_id_that_the_leader_has_pinned_is_nobody_elses_at_a_standby() {
     let Some(scene) = Scene::pinning(true) else { return };
     scene.pin(7, "sw7");
-    let thief = scene.switch(7, "thief");
-    assert!(alarm(&scene.front, "foreign_datapath_id").contains("\"thief\""));
-    wait_for(|| thief.seen().ended == [1], || "the thief is not disconnected".to_owned());
-    let switch = scene.switch(7, "sw7");
-    wait_until_served(&scene.leader, &switch, Some(scene.front_name));
-    assert_eq!(thief.last(), None, "it was never written to");
+    scene.expect_to_serve_the_owner_alone();
 }
 
 #[test]
