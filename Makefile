@@ -58,7 +58,7 @@ endif
 results: build ## Measure what the papers measured (root), and write docs/results.md; ONLY=ci: a selection, and no page
 	@scripts/install-packages lab
 	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo make results' >&2; exit 1; }
-	@status=0; $(OUT)/release/braid results run $(if $(ONLY),--only $(ONLY)) $(if $(filter ci,$(ONLY)),--attempts 1) || status=$$?; \
+	@status=0; $(OUT)/release/braid results run $(if $(ONLY),--only $(ONLY)) $(if $(filter ci,$(ONLY)),--attempts 2) || status=$$?; \
 	 [[ -n '$(ONLY)' || ( $$status != 0 && $$status != 5 ) ]] || $(OUT)/release/braid results show --write docs/results.md; \
 	 exit $$status
 

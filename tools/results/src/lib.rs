@@ -24,6 +24,7 @@ mod plan;
 mod record;
 mod shorten;
 mod source;
+mod stalls;
 mod statistics;
 mod store;
 

@@ -1,4 +1,5 @@
-//! What else ran on the machine: processes that are not of the run, time taken by the host, and waiting for processors.
+//! What else ran on the machine: processes that are not of the run, time taken by the host, and waiting for processors; and
+//! whether the machine stood still.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +9,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::stalls::StallWatch;
 
 /// The time between two looks at the processes.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
@@ -19,6 +22,8 @@ const MAX_OTHERS: f64 = 0.05;
 const MAX_STEAL: f64 = 0.02;
 /// The share of time in which something may wait for a processor before the run.
 const MAX_PRESSURE_BEFORE: f64 = 0.1;
+/// The longest time for which the machine may stand still, in seconds: queues of the testbeds hold no more.
+const MAX_STALL: f64 = 0.1;
 /// USER_HZ, in which /proc counts on all architectures of Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// The parent of the kernel's threads.
@@ -37,18 +42,22 @@ pub struct Load {
     /// The same during the run, its own processes included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<f64>,
+    /// The longest time for which the machine stood still, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<f64>,
 }
 
 impl Load {
     /// Whether it is too much for figures that count.
     pub fn is_disturbing(&self) -> bool {
         let waited = self.pressure_before.is_some_and(|it| it > MAX_PRESSURE_BEFORE);
-        self.others > MAX_OTHERS || self.steal > MAX_STEAL || waited
+        let stood_still = self.stall.is_some_and(|it| it > MAX_STALL);
+        self.others > MAX_OTHERS || self.steal > MAX_STEAL || waited || stood_still
     }
 
     /// How much there was, to compare two attempts; never by their figures.
     pub(crate) fn weight(&self) -> f64 {
-        self.others + self.steal + self.pressure_before.unwrap_or(0.0)
+        self.others + self.steal + self.pressure_before.unwrap_or(0.0) + self.stall.unwrap_or(0.0)
     }
 }
 
@@ -57,6 +66,7 @@ impl Load {
 pub struct LoadWatch {
     stop: Arc<AtomicBool>,
     looks: JoinHandle<f64>,
+    stalls: StallWatch,
     start: Instant,
     steal: f64,
     before: Option<f64>,
@@ -72,7 +82,8 @@ impl LoadWatch {
         let stop = Arc::new(AtomicBool::new(false));
         let watched = Arc::clone(&stop);
         let looks = thread::spawn(move || others(&watched));
-        Self { stop, looks, start: Instant::now(), steal: steal(), before, waited: self::waited() }
+        let (stalls, start) = (StallWatch::start(), Instant::now());
+        Self { stop, looks, stalls, start, steal: steal(), before, waited: self::waited() }
     }
 
     /// Ends, with the load since the start.
@@ -82,10 +93,11 @@ impl LoadWatch {
         let all = elapsed.as_secs_f64().max(1e-3)
             * thread::available_parallelism().map_or(1.0, |it| it.get() as f64);
         let steal = (steal() - self.steal) / all;
+        let stall = self.stalls.finish().map(|longest| longest.as_secs_f64());
         let pressure = share(self.waited, waited(), elapsed);
         // A watch that failed is no quiet machine.
         let others = self.looks.join().map_or(f64::MAX, |seconds| seconds / all);
-        Load { others, steal, pressure_before: self.before, pressure }
+        Load { others, steal, pressure_before: self.before, pressure, stall }
     }
 }
 
@@ -226,5 +238,7 @@ mod tests {
         assert!(Load { others: 0.2, ..quiet }.is_disturbing());
         assert!(Load { steal: 0.1, ..quiet }.is_disturbing());
         assert!(Load { pressure_before: Some(0.5), ..quiet }.is_disturbing());
+        assert!(Load { stall: Some(0.2), ..quiet }.is_disturbing());
+        assert!(!Load { stall: Some(0.05), ..quiet }.is_disturbing());
     }
 }

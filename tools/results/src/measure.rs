@@ -175,7 +175,8 @@ pub(crate) fn describe(load: &Load) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let before =
         load.pressure_before.map(|it| format!(", waiting before {}", percent(it))).unwrap_or_default();
-    format!("other processes {}, host {}{before}", percent(load.others), percent(load.steal))
+    let stall = load.stall.map(|it| format!(", stood still for {:.0} ms", it * 1e3)).unwrap_or_default();
+    format!("other processes {}, host {}{before}{stall}", percent(load.others), percent(load.steal))
 }
 
 fn done(record: &Record, job: &Job<'_>) -> Done {
