@@ -128,6 +128,7 @@ fn groups(switch: &mut Switch) {
     for extension in [
         Extension::SetSpray { group: SPRAY, policy: Policy::Weighted { burst: 500 } },
         Extension::SetResequence { group: ORDER, settings: Some(settings) },
+        Extension::SetBfd { port: PortNo(4), is_on: true },
     ] {
         let body = extension.body();
         tell(switch, &Message::Experimenter(extension.message(&body)));

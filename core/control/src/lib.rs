@@ -23,6 +23,7 @@
 
 mod admission;
 mod barrier;
+mod bfd;
 mod brain;
 mod coalesce;
 mod command;

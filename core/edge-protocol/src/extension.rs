@@ -1,11 +1,11 @@
-//! Braid's experimenter messages, which extend OpenFlow 1.3 groups. `docs/openflow-extensions.md`.
+//! Braid's experimenter messages, which extend OpenFlow 1.3 groups and ports. `docs/openflow-extensions.md`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use braid_openflow::{Bytes, DecodeError, Experimenter, ExperimenterId, GroupId, Part, Reader};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_types::{BitsPerSec, DatapathId, MacAddr};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 
 use crate::Ends;
 
@@ -17,10 +17,11 @@ const SET_PATHS: u32 = 2;
 const SET_RESEQUENCE: u32 = 3;
 const SET_PROBING: u32 = 6;
 const SET_TUNNEL: u32 = 9;
+const SET_BFD: u32 = 10;
 /// Buckets of a group.
 const MAX_BUCKETS: usize = 64;
 
-/// A message about a group.
+/// A message about a group or a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
     /// Makes a select group spray: it chooses a bucket for each packet.
@@ -59,6 +60,13 @@ pub enum Extension {
         /// The tunnel ends of each bucket's path. For a resequencing group, the outer addresses of packets that are taken
         /// out, at least one pair; [`Ends::ANY`] are all.
         ends: Option<Vec<Ends>>,
+    },
+    /// Lets the edge answer BFD (RFC 5880) at a port, or not. A port whose session has gone down is not live.
+    SetBfd {
+        /// The port.
+        port: PortNo,
+        /// Whether it answers.
+        is_on: bool,
     },
 }
 
@@ -115,6 +123,7 @@ impl Extension {
                 Self::SetTunnel { group, ends: (on != 0).then_some(ends) }
             }
             SET_PROBING => Self::SetProbing { group: reader.read()?, probing: read_probing(&mut reader)? },
+            SET_BFD => Self::SetBfd { port: reader.read()?, is_on: reader.read::<u32>()? != 0 },
             _ => return Ok(None),
         };
         reader.finish()?;
@@ -148,6 +157,7 @@ impl Extension {
                 words.extend([group.0, ends.is_some().into()]);
                 ends.iter().flatten().for_each(|ends| words.extend(ends_words(ends)));
             }
+            Self::SetBfd { port, is_on } => words.extend([port.0, (*is_on).into()]),
         }
         words.into_iter().flat_map(u32::to_be_bytes).collect()
     }
@@ -160,6 +170,7 @@ impl Extension {
             Self::SetResequence { .. } => SET_RESEQUENCE,
             Self::SetProbing { .. } => SET_PROBING,
             Self::SetTunnel { .. } => SET_TUNNEL,
+            Self::SetBfd { .. } => SET_BFD,
         };
         Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
     }
@@ -302,6 +313,8 @@ mod tests {
             },
             Extension::SetProbing { group, probing: probing(2) },
             Extension::SetProbing { group, probing: probing(0) },
+            Extension::SetBfd { port: PortNo(7), is_on: true },
+            Extension::SetBfd { port: PortNo(7), is_on: false },
         ] {
             let body = extension.body();
             assert_eq!(Extension::decode(&extension.message(&body)), Ok(Some(extension.clone())));

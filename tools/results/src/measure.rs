@@ -51,6 +51,8 @@ pub struct Done {
     pub known: Vec<String>,
     /// Whether other load was beside it.
     pub disturbed: bool,
+    /// The load beside it.
+    pub load: Load,
 }
 
 /// The repetitions of a measurement.
@@ -189,7 +191,7 @@ fn done(record: &Record, job: &Job<'_>) -> Done {
         unmet.push(format!("failed: {why}"));
     }
     let (name, number, disturbed) = (record.name.clone(), record.number, record.is_disturbed());
-    Done { name, number, unmet, known: texts(&known), disturbed }
+    Done { name, number, unmet, known: texts(&known), disturbed, load: record.load }
 }
 
 fn texts(verdicts: &[Judged]) -> Vec<String> {
@@ -201,7 +203,7 @@ fn told(done: &Done) -> String {
     let verdict = match (done.unmet.as_slice(), done.known.as_slice()) {
         ([], []) => format!("all expectations met{beside}"),
         ([], known) => format!("not met{beside}, for known reasons: {}", known.join("; ")),
-        (unmet, _) => format!("not met{beside}: {}", unmet.join("; ")),
+        (unmet, _) => format!("not met{beside}: {} ({})", unmet.join("; "), describe(&done.load)),
     };
     format!("{}, repetition {}: {verdict}", done.name, done.number)
 }

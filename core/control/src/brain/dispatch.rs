@@ -189,6 +189,7 @@ impl Dispatch<'_> {
             }
             None => context!(self).out.push(Command::Reset { dpid }),
         }
+        self.brain.bfd.handle_switch_up(switch);
         self.brain.fabric.handle_change(&mut context!(self), FabricChange::SwitchUp(switch));
         self.follow_routes(RoutingChange::SwitchUp(switch));
         self.brain.spray.handle_change(&mut context!(self), SprayChange::SwitchUp(switch));
@@ -207,6 +208,7 @@ impl Dispatch<'_> {
     }
 
     fn on_switch_down(&mut self, dpid: DatapathId, why: SwitchLoss) {
+        self.brain.bfd.handle_switch_down(dpid);
         self.brain.broadcast.handle_switch_down(dpid);
         self.brain.installed.forget(dpid);
         self.brain.admission.handle_switch_down(dpid);
@@ -275,7 +277,10 @@ impl Dispatch<'_> {
         match role {
             // A pending port carries no traffic yet.
             Some(Role::Pending) => return self.brain.admission.handle_port_up(at),
-            Some(role) => self.brain.admission.handle_role(cx, at, role),
+            Some(role) => {
+                self.brain.admission.handle_role(cx, at, role);
+                self.brain.bfd.handle_role(cx, at, role);
+            }
             None => self.brain.admission.handle_port_down(cx, at),
         }
         if role == Some(Role::Host) {

@@ -16,6 +16,7 @@ use braid_types::Time;
 
 use crate::admission::Admission;
 use crate::barrier::BarrierTokens;
+use crate::bfd::EdgeBfd;
 use crate::coalesce::Coalesced;
 use crate::command::Commands;
 use crate::counters::Counters;
@@ -53,6 +54,7 @@ pub struct Brain {
     fabric: Fabric,
     routing: Routing,
     hosts: Hosts,
+    bfd: EdgeBfd,
     broadcast: BroadcastTree,
     measurement: Measurement,
     health: Health,
@@ -109,6 +111,7 @@ impl Brain {
             fabric: Fabric::default(),
             routing: Routing::default(),
             hosts: Hosts::default(),
+            bfd: EdgeBfd::default(),
             broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
             health: Health::default(),

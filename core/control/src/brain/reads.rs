@@ -109,6 +109,11 @@ impl Brain {
         self.spray.list_edges(list, count)
     }
 
+    /// The ports of edges that answer BFD.
+    pub fn answering_bfd(&self) -> impl Iterator<Item = SwitchPort> {
+        self.bfd.answering()
+    }
+
     /// The switches, by datapath id.
     pub fn switches(&self) -> Vec<SwitchView> {
         self.switches_after(None).collect()

@@ -11,8 +11,9 @@ use braid_types::PortNo;
 use super::{Command, Commands, Target};
 use crate::event::UnknownRule;
 use crate::pipeline::{
-    FLOOD_GROUP, encode_ecmp, encode_ecmp_removal, encode_flood, encode_protected_port, encode_question,
-    encode_removal, encode_resequencer, encode_reset, encode_rule, encode_spray, meter, read_streams,
+    FLOOD_GROUP, encode_bfd, encode_ecmp, encode_ecmp_removal, encode_flood, encode_protected_port,
+    encode_question, encode_removal, encode_resequencer, encode_reset, encode_rule, encode_spray, meter,
+    read_streams,
 };
 
 /// Encodes commands as OpenFlow messages.
@@ -63,6 +64,7 @@ impl Encoder {
             Command::Spray { spray, .. } => encode_spray(spray, xid, out),
             Command::Resequence { resequencer, .. } => encode_resequencer(resequencer, xid, out),
             Command::RemoveEdgeGroup { group, .. } => encode_removal(*group, xid, out),
+            Command::SetBfd { port, is_on, .. } => encode_bfd(*port, *is_on, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::SetMeter { port, rate, known, .. } => {
                 let command = if *known { MeterModCommand::Modify } else { MeterModCommand::Add };

@@ -134,6 +134,15 @@ pub enum Command {
         /// The group.
         group: EdgeGroup,
     },
+    /// Let an edge answer BFD at a port, or not.
+    SetBfd {
+        /// The switch, an edge.
+        dpid: DatapathId,
+        /// The port.
+        port: PortNo,
+        /// Whether it answers.
+        is_on: bool,
+    },
     /// Send a packet.
     Send {
         /// The switch.
@@ -196,6 +205,7 @@ impl Command {
             | Self::Spray { dpid, .. }
             | Self::Resequence { dpid, .. }
             | Self::RemoveEdgeGroup { dpid, .. }
+            | Self::SetBfd { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
             | Self::ReadStreams { dpid }

@@ -11,6 +11,7 @@
 //! | 6 syn | SYNs of hosts to the controller | three |
 
 mod actions;
+mod bfd;
 mod decode;
 mod ecmp;
 mod encode;
@@ -25,6 +26,7 @@ mod rule;
 mod spray;
 mod table;
 
+pub(crate) use bfd::encode_bfd;
 pub use decode::decode;
 pub use ecmp::{EcmpBuckets, decode_ecmp};
 pub(crate) use ecmp::{encode_ecmp, encode_ecmp_removal};

@@ -131,7 +131,7 @@ fn put(
         .encode(xid, out)
 }
 
-fn encode(extension: &Extension, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(super) fn encode(extension: &Extension, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let body = extension.body();
     Message::Experimenter(extension.message(&body)).encode(xid, out)
 }

@@ -1,5 +1,6 @@
 //! Packets in the switch: their keys, what changes them, and what is cut. Their offload state is [`braid_offload`]'s.
 
+pub(crate) mod bfd;
 mod context;
 pub(crate) mod fragment;
 pub(crate) mod key;

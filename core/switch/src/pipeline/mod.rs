@@ -35,10 +35,14 @@ pub(crate) struct Pipeline {
 impl Pipeline {
     /// Handles a frame that arrived at a port.
     pub(crate) fn handle_packet(&mut self, env: &mut Environment<'_>, in_port: PortNo, packet: Packet) {
-        if self.ports.receive(in_port, &packet) && !self.take_probe(env, in_port, &packet.data) {
-            self.ports.count_arrival(in_port, &packet);
-            self.through_tables(env, PacketContext::new(in_port, packet));
+        if !self.ports.receive(in_port, &packet)
+            || self.ports.take_bfd(env, in_port, &packet.data)
+            || self.take_probe(env, in_port, &packet.data)
+        {
+            return;
         }
+        self.ports.count_arrival(in_port, &packet);
+        self.through_tables(env, PacketContext::new(in_port, packet));
     }
 
     /// Handles a controller's packet-out.
@@ -69,13 +73,14 @@ impl Pipeline {
         self.flows.handle_flow_mod(env, flow_mod, message, &self.groups)
     }
 
-    /// The time at which a held packet or a probe is due.
+    /// The time at which a held packet, a probe or BFD is due.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
-        self.groups.poll_timeout()
+        self.groups.poll_timeout().into_iter().chain(self.ports.poll_timeout()).min()
     }
 
-    /// Sends held packets and probes that are due.
+    /// Sends held packets, probes and BFD's packets that are due.
     pub(crate) fn handle_timeout(&mut self, env: &mut Environment<'_>) {
+        self.ports.handle_timeout(env);
         for group in self.groups.expire_held(env.now) {
             self.release(env, group);
         }

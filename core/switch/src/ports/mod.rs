@@ -2,6 +2,8 @@
 
 mod path_counters;
 mod port;
+mod watch;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,6 +22,7 @@ use crate::packets::probe::put_sent;
 use crate::packets::{Packet, PacketContext};
 use path_counters::PathCounters;
 use port::SwitchPort;
+use watch::Watch;
 
 pub use port::{PortCounters, PortDescription};
 
@@ -55,6 +58,9 @@ impl Ports {
         match known {
             Some(port) => {
                 let before = std::mem::replace(&mut port.description, description);
+                if !port.description.up {
+                    port.watch.iter_mut().for_each(Watch::forget);
+                }
                 if before.is_told_like(&port.description) {
                     return;
                 }
@@ -62,7 +68,8 @@ impl Ports {
             None => {
                 let (config, counters) = (PortConfig::NONE, PortCounters::default());
                 let (icmp_limit, created) = (RateLimit::default(), env.now);
-                let port = SwitchPort { number, description, config, counters, icmp_limit, created };
+                let port =
+                    SwitchPort { number, description, config, counters, icmp_limit, created, watch: None };
                 self.all.insert(number, port);
             }
         }
@@ -112,7 +119,7 @@ impl Ports {
         self.all.contains_key(&number)
     }
 
-    /// Whether frames may leave by a port.
+    /// Whether groups may use a port.
     pub(crate) fn is_live(&self, number: PortNo) -> bool {
         self.all.get(&number).is_some_and(SwitchPort::is_live)
     }
@@ -173,7 +180,7 @@ impl Ports {
         context: &mut PacketContext,
     ) -> Result<(), TooBig> {
         let Some(port) = self.all.get_mut(&number) else { return Ok(()) };
-        if !port.is_live() || port.config.contains(PortConfig::NO_FWD) {
+        if !port.is_open() || port.config.contains(PortConfig::NO_FWD) {
             port.counters.tx_dropped += 1;
             return Ok(());
         }
@@ -214,7 +221,7 @@ impl Ports {
     /// through a tunnel.
     pub(crate) fn admit_icmp(&mut self, now: Time, number: PortNo) -> bool {
         let Some(port) = self.all.get_mut(&number) else { return false };
-        let is_open = port.is_live() && !port.config.contains(PortConfig::NO_FWD);
+        let is_open = port.is_open() && !port.config.contains(PortConfig::NO_FWD);
         !port.description.is_tunnel
             && is_open
             && port.icmp_limit.take(now, MAX_ICMP_PER_SECOND, Duration::from_secs(1))

@@ -3,6 +3,8 @@
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
 use braid_types::{MacAddr, PortNo, RateLimit, Time};
 
+use super::watch::Watch;
+
 /// The length of the Ethernet addresses and the type.
 const ETHERNET: usize = 14;
 
@@ -40,6 +42,8 @@ pub(super) struct SwitchPort {
     /// The rate limit of ICMP messages to the hosts behind it.
     pub(super) icmp_limit: RateLimit,
     pub(super) created: Time,
+    /// BFD, where a controller wants it.
+    pub(super) watch: Option<Watch>,
 }
 
 /// The counters of a port.
@@ -75,9 +79,22 @@ impl PortCounters {
 }
 
 impl SwitchPort {
-    /// Whether frames may leave by it.
-    pub(super) fn is_live(&self) -> bool {
+    /// Whether frames can leave by it.
+    pub(super) const fn is_open(&self) -> bool {
         self.description.up && !self.config.contains(PortConfig::PORT_DOWN)
+    }
+
+    /// Whether groups may use it: frames can leave, and nothing is known to be lost on the link.
+    pub(super) fn is_live(&self) -> bool {
+        self.is_open() && !self.watch.as_ref().is_some_and(Watch::is_dark)
+    }
+
+    fn state(&self) -> PortState {
+        match (self.is_open(), self.is_live()) {
+            (false, _) => PortState::LINK_DOWN,
+            (true, false) => PortState::NONE,
+            (true, true) => PortState::LIVE,
+        }
     }
 
     /// The greatest length of a packet with its IP header at `network`; `None` without a limit.
@@ -96,7 +113,7 @@ impl SwitchPort {
             hw_addr: self.description.mac,
             name: Text::new(&self.description.name).unwrap_or_default(),
             config: self.config,
-            state: if self.is_live() { PortState::LIVE } else { PortState::LINK_DOWN },
+            state: self.state(),
             curr: features,
             advertised: PortFeatures::NONE,
             supported: PortFeatures::NONE,

@@ -69,7 +69,7 @@ impl Switch {
         self.pipeline.poll_timeout().map_or(self.next_tick, |next| next.min(self.next_tick))
     }
 
-    /// Sends due held packets and probes, and removes expired flows.
+    /// Sends due held packets, probes and BFD's packets, and removes expired flows.
     pub fn handle_timeout(&mut self, now: Time) {
         let is_tick = self.next_tick <= now;
         if is_tick {

@@ -159,6 +159,7 @@ impl Switch {
             }
             Extension::SetProbing { group, probing } => pipeline.groups.set_probing(&env, group, &probing),
             Extension::SetTunnel { group, ends } => pipeline.groups.set_tunnel(&env, group, ends.as_deref()),
+            Extension::SetBfd { port, is_on } => pipeline.ports.set_bfd(&mut env, port, is_on),
         }
     }
 }

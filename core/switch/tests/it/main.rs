@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests compare with files, tools and the kernel")]
 
 mod bench;
+mod bfd;
 mod coalescing;
 mod flows;
 mod forwarding;

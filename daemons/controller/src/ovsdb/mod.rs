@@ -74,6 +74,8 @@ pub(crate) struct Surroundings {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Network {
     links: Links,
+    /// The ports of Braid's edges that answer BFD.
+    answering: BTreeSet<SwitchPort>,
     /// The switches whose master this controller is.
     served: BTreeSet<DatapathId>,
 }
@@ -132,7 +134,8 @@ async fn publish(engine: Shared, network: watch::Sender<Network>) {
             let brain = engine.brain();
             let ends = brain.links_after(None).map(|link| (link.src, link.dst));
             let links = Links::new(ends, brain.sizes().transfers > 0);
-            Network { links, served: engine.switches().mastered().collect() }
+            let answering = brain.answering_bfd().collect();
+            Network { links, answering, served: engine.switches().mastered().collect() }
         };
         network.send_if_modified(|before| std::mem::replace(before, now.clone()) != now);
     }
@@ -163,8 +166,9 @@ async fn follow(databases: Vec<(OvsdbAddress, Common)>, network: watch::Receiver
     // Ends when the controller does.
     while network.has_changed().is_ok() {
         timer.tick().await;
-        let Network { links, served } = network.borrow().clone();
+        let Network { links, answering, served } = network.borrow().clone();
         let ports = databases.iter().flat_map(|it| it.borrow().ports()).collect();
+        let ports = links.with_answering(&answering, ports);
         let settings = plan.decide(clock.now(), &links, &ports);
         for database in &databases {
             database.borrow_mut().set(&settings);

@@ -93,6 +93,17 @@ impl Links {
     pub(super) fn new(links: impl Iterator<Item = Ends>, has_traffic: bool) -> Self {
         Self { known: links.map(|(a, b)| (a.min(b), a.max(b))).collect(), has_traffic }
     }
+
+    /// Adds the ports that are in no database and answer BFD: each is as the other end of its link.
+    pub(super) fn with_answering(&self, answering: &BTreeSet<SwitchPort>, mut ports: Ports) -> Ports {
+        let both = self.known.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+        for (at, other) in both.filter(|(at, _)| answering.contains(at)) {
+            if let Some(state) = ports.get(&other).copied() {
+                ports.entry(at).or_insert(state);
+            }
+        }
+        ports
+    }
 }
 
 impl Plan {
@@ -310,6 +321,23 @@ mod tests {
         let flapping: Vec<_> = (1..=6).map(|time| after(400 + time, 18 + 4 * time)).collect();
         assert_eq!(flapping, [50, 100, 200, 400, 0, 0]);
         assert_eq!((after(900, 42), after(1_007, 42), after(1_700, 42)), (0, 200, 100));
+    }
+
+    #[test]
+    fn an_edge_that_answers_stands_for_the_other_end_of_its_link() {
+        let (mut plan, ends) = (Plan::default(), [link(1, 2), link(1, 3)]);
+        let (known, edge) = (links(&ends, false), link(1, 2).1);
+        let bare = |bfd| Ports::from([(link(1, 2).0, bfd), (link(1, 3).0, bfd)]);
+        assert_eq!(
+            plan.decide(second(0), &known, &bare(OFF)),
+            [],
+            "at one end alone it would take ports down"
+        );
+        let with = |bfd| known.with_answering(&BTreeSet::from([edge, at(9, 9)]), bare(bfd));
+        let on = PortBfd::On { interval: BFD_INTERVAL };
+        assert_eq!(plan.decide(second(1), &known, &with(OFF)), [(link(1, 2).0, on), (edge, on)]);
+        assert_eq!(with(UP).get(&edge), Some(&UP));
+        assert_eq!(plan.decide(second(2), &known, &with(UP)), []);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod switch;
 mod advice;
 mod advice_refusals;
 mod assignments;
+mod bfd;
 mod broadcast;
 mod bypasses;
 mod call_backs;

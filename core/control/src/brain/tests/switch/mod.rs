@@ -192,7 +192,7 @@ impl FakeSwitch {
                 let shares = self.shares.get(&group).expect("a group that sprays");
                 assert_eq!(probing.backs.len(), shares.len());
             }
-            Extension::SetTunnel { .. } => {}
+            Extension::SetTunnel { .. } | Extension::SetBfd { .. } => {}
         }
     }
 
