@@ -28,6 +28,8 @@ from testbed import TRAFFIC, Lab, api, wait_until  # noqa: E402
 LINKS = 8
 # The ports of switches that lead to edges.
 PORTS = 4
+# Seconds within which a link that goes down three times is not used for a while.
+FLAP_WINDOW = 61
 
 
 def bfd(lab):
@@ -58,10 +60,12 @@ def deploy(lab, log):
     return {switch["name"]: switch["dpid"] for switch in inspection["switches"]}, process
 
 
-def cut(lab, count, path_of):
+def cut(lab, count, path_of, damped=True):
     """(time, flows that were cut) of each."""
     cuts = []
     for number in range(count):
+        if damped and number >= 2:
+            time.sleep(max(0, cuts[-2][0] + FLAP_WINDOW - time.time()))
         path = path_of()
         cuts.append((darken(lab, path, is_one_way=number % 2 == 1), ["datagrams"]))
         time.sleep(DARK)
@@ -84,7 +88,6 @@ def measure(lab, arguments, folder, log):
     time.sleep(PAUSE)
 
     def way_now():
-        # A link that went down often is not used for some seconds.
         wait_until("all links are used", lambda: len(api(lab, "links")) == LINKS)
         return way(lab, names)
 
@@ -94,7 +97,7 @@ def measure(lab, arguments, folder, log):
         last = way_now()
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        alone = cut(lab, arguments.alone, lambda: last)
+        alone = cut(lab, arguments.alone, lambda: last, damped=False)
     lab.stop(probe, 90)
     result = {"schema": "braid/v1", "outages": outages(cuts, {"datagrams": file})}
     if alone:
