@@ -300,10 +300,10 @@ impl Session {
         message: &Message<'_>,
         out: &mut Vec<u8>,
     ) -> Result<SessionEvent<'static>, SessionError> {
-        let newest = match message {
-            Message::RoleReply(role) => Some(Term(role.generation_id)),
-            _ => None,
-        };
+        let is_reply = matches!(message, Message::RoleReply(_));
+        // A status without a newer term is no answer to the question who the master is.
+        let is_newer = |term: &Term| self.term.is_some_and(|own| term.is_newer_than(own));
+        let newest = Up::newest_term(message).filter(|term| is_reply || is_newer(term));
         let standby = if newest.is_some() { Standby::told(dpid) } else { Standby::ask(dpid, out)? };
         self.state = State::Standby(standby);
         Ok(SessionEvent::RoleLost { dpid, newest })

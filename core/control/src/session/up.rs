@@ -27,6 +27,8 @@ const CLAIM_XID: Xid = Xid(u32::MAX);
 /// The experimenter id of the Open Networking Foundation, and the type of its role status.
 const ONF: ExperimenterId = ExperimenterId(0x4f4e_4600);
 const ROLE_STATUS: u32 = 1911;
+/// Where a role status has its generation id: behind the role, a reason and padding.
+const ROLE_STATUS_GENERATION: usize = 8;
 /// The time between two questions for the role, for switches that nothing is written to.
 const ROLE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -96,6 +98,18 @@ impl Up {
             Message::Error(error) => [IS_SLAVE, standby::STALE].contains(&error.error),
             Message::Experimenter(message) => is_status_of_slave(message),
             _ => false,
+        }
+    }
+
+    /// The switch's newest term, if the message with which the role is lost says it.
+    pub(super) fn newest_term(message: &Message<'_>) -> Option<Term> {
+        match message {
+            Message::RoleReply(role) => Some(Term(role.generation_id)),
+            Message::Experimenter(status) => {
+                let (_, generation) = status.data.0.split_at_checked(ROLE_STATUS_GENERATION)?;
+                generation.first_chunk().map(|bytes| Term(u64::from_be_bytes(*bytes)))
+            }
+            _ => None,
         }
     }
 

@@ -76,9 +76,10 @@ fn the_loss_is_reported_once_the_switch_has_said_which_it_is() {
 
 #[test]
 fn every_sign_of_another_master_takes_the_role() {
-    let status = |role: ControllerRole| [&u32::from(role).to_be_bytes()[..], &[0; 12]].concat().leak();
-    let status = |role| {
-        let data = Bytes(status(role));
+    let status = |role: ControllerRole, generation_id: u64| {
+        let role = u32::from(role).to_be_bytes();
+        let data = [&role[..], &[0; 4], &generation_id.to_be_bytes()].concat();
+        let data = Bytes(data.leak());
         let experimenter = ExperimenterId(0x4f4e_4600);
         Message::Experimenter(Experimenter { experimenter, exp_type: 1911, data })
     };
@@ -86,14 +87,15 @@ fn every_sign_of_another_master_takes_the_role() {
         (error(IS_SLAVE), None),
         (error(STALE), None),
         (told(ControllerRole::Slave, 9), Some(9)),
-        (status(ControllerRole::Slave), None),
+        (status(ControllerRole::Slave, 0), None),
+        (status(ControllerRole::Slave, 9), Some(9)),
     ];
     for (sign, newest) in signs {
         let mut channel = Channel::joined();
         assert_eq!(channel.tell(&sign), Ok(Some(lost(newest))), "{sign:?}");
     }
     let mut channel = Channel::joined();
-    assert_eq!(channel.tell(&status(ControllerRole::Master)), Ok(None));
+    assert_eq!(channel.tell(&status(ControllerRole::Master, 9)), Ok(None));
     assert_eq!(channel.tell(&told(ControllerRole::Master, 1)), Ok(None));
 }
 
