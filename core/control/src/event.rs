@@ -148,6 +148,8 @@ pub enum Event<'a> {
         /// All of them.
         promised: Vec<PromisedAssignment>,
     },
+    /// Another controller has all switches from now on: which streams end, this one does not hear.
+    Replaced,
     /// What another controller knew until this one takes over. Comes before the switches join.
     Facts {
         /// All of it, in the place of earlier facts.

@@ -23,7 +23,7 @@ use crate::reservations::ReservationDeps;
 use crate::role::Role;
 use crate::routing::RoutingChange;
 use crate::spray::SprayChange;
-use crate::streams::Counted;
+use crate::streams::{Counted, NetworkChange};
 
 /// The machines while one event is handled, the time, and the resulting commands.
 pub(crate) struct Dispatch<'a> {
@@ -154,6 +154,7 @@ impl Dispatch<'_> {
             }
             Event::Policy { text } => self.on_policy(text),
             Event::DiscoveryKey { secret } => self.brain.settings.lldp_key = ProbeKey::new(*secret),
+            Event::Replaced => self.on_replaced(),
             Event::Facts { facts } => self.on_facts(facts),
             Event::Assignments { promised } => {
                 let below =
@@ -226,6 +227,16 @@ impl Dispatch<'_> {
         if let Ok(policies) = Policies::parse(text) {
             self.brain.policies = Arc::new(policies);
         }
+    }
+
+    /// Another controller decides from now on what becomes of streams, labels and bypasses.
+    fn on_replaced(&mut self) {
+        if self.brain.follow_at().is_some() {
+            self.follow_now();
+        }
+        self.drain_fabric();
+        self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Replaced);
+        self.brain.fabric.handle_change(&mut context!(self), FabricChange::Replaced);
     }
 
     /// What another controller knew is remembered until switches join.

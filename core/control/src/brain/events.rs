@@ -62,7 +62,7 @@ impl Dispatch<'_> {
         self.follow_now();
     }
 
-    fn follow_now(&mut self) {
+    pub(super) fn follow_now(&mut self) {
         let links = self.brain.topology.links().len();
         self.brain.counters.graph_updates += 1;
         if std::mem::take(&mut self.brain.has_losses) {

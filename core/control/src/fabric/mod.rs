@@ -80,6 +80,8 @@ pub(crate) enum FabricChange<'a> {
     Vacated(&'a Withdrawal),
     /// Some time has passed: labels that nothing uses are withdrawn.
     Reviewed,
+    /// Another controller has all switches: what was to be removed from them later is its own.
+    Replaced,
 }
 
 /// A switch's answer to a message.
@@ -153,6 +155,7 @@ impl Fabric {
             FabricChange::Reconciled => self.labels.groups.end_reconciliation(),
             FabricChange::Vacated(withdrawal) => self.complete(cx, withdrawal),
             FabricChange::Reviewed => self.review(cx),
+            FabricChange::Replaced => self.forget_left(cx),
         }
     }
 

@@ -85,6 +85,14 @@ impl Fabric {
         }
     }
 
+    /// Forgets the labels and bypasses that are to be removed from switches later.
+    pub(super) fn forget_left(&mut self, cx: &mut Context<'_>) {
+        for label in self.labels.drained(cx.now + cx.settings.barrier_grace) {
+            self.remove(cx, label);
+        }
+        self.bypasses.forget_left();
+    }
+
     /// Removes the labels that are due.
     pub(super) fn remove_left_labels(&mut self, cx: &mut Context<'_>) {
         for label in self.labels.drained(cx.now) {

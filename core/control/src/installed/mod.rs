@@ -16,8 +16,6 @@ use crate::pipeline::{Hop, Rule};
 use rules::UnclaimedRules;
 use unresolved::Unresolved;
 
-pub(crate) use unresolved::StreamRules;
-
 /// The installed rules that are not reconciled yet.
 ///
 /// ```text

@@ -11,7 +11,7 @@ use crate::label::Label;
 use crate::pipeline::Rule;
 
 /// The rules of both directions of a stream, as far as they are installed: forward, reverse.
-pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
+type StreamRules = [Option<(DatapathId, Rule)>; 2];
 
 /// What rules refer to and nobody knows yet: paths by their labels, and streams.
 #[derive(Debug, Default)]

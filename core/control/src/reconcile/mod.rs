@@ -12,7 +12,7 @@ use crate::discovery::Discovery;
 use crate::event::{InstalledRules, UnknownRule};
 use crate::fabric::FabricChange;
 use crate::hosts::{Binding, HostDeps, Hosts};
-use crate::installed::{InstalledState, Phase, StreamRules, first_hop, highest, port_of};
+use crate::installed::{InstalledState, Phase, first_hop, highest, port_of};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -161,6 +161,11 @@ impl Reconciliation<'_> {
 
     /// Restores a stream that is not known, or that lost its path when its switches left. Returns whether it has no path.
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
+        // Another controller has seen the end of an older stream of these ends.
+        let known = self.on.deps.transfers.by_tuple(&tuple);
+        if let Some(older) = known.filter(|known| known.id < id && known.route.is_none()).map(|it| it.id) {
+            self.on.streams.end(&mut self.on.deps, older);
+        }
         let (now, transfers) = (self.on.deps.cx.now, &mut *self.on.deps.transfers);
         let restored = match transfers.stream(id) {
             Some(known) => known.tuple == tuple && known.route.is_none(),
@@ -184,7 +189,7 @@ impl Reconciliation<'_> {
         if matches!(self.installed().phase(), Phase::Sweeping { at } if at <= now) {
             self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Reconciled);
             for (dpid, rule) in self.installed_mut().finish() {
-                self.on.deps.cx.delete(dpid, rule);
+                self.delete_unless_placed(dpid, rule);
             }
             self.follow_routes(RoutingChange::Reconciled);
         }
@@ -209,8 +214,9 @@ impl Reconciliation<'_> {
 
     /// Gives new paths to state that could not be kept, and removes unwanted rules.
     fn settle(&mut self) {
+        self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Reconciled);
         self.take_routes();
-        let mended = self.take_streams();
+        self.take_streams();
         // Packets in flight may carry labels that will be removed. Their rules stay until replacements are
         // confirmed.
         let sweep_at = self.on.deps.cx.now + self.on.deps.cx.settings.install_timeout;
@@ -223,13 +229,6 @@ impl Reconciliation<'_> {
         }
         self.follow_routes(RoutingChange::Graph);
         self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Settled);
-        for (id, rules) in mended {
-            if self.on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
-                for (dpid, rule) in rules.iter().flatten() {
-                    self.installed_mut().claim(*dpid, rule);
-                }
-            }
-        }
         self.on.deps.fabric.handle_change(&mut self.on.deps.cx, FabricChange::Settled);
         self.remove_unwanted(undecoded);
         self.on.deps.cx.out.notice(Notice::Reconciled {
@@ -253,8 +252,7 @@ impl Reconciliation<'_> {
     }
 
     /// Loads streams whose paths no longer exist, so that they are placed again.
-    fn take_streams(&mut self) -> Vec<(StreamId, StreamRules)> {
-        let mut taken = Vec::new();
+    fn take_streams(&mut self) {
         for id in self.installed().unresolved().streams() {
             let rules = self.installed().unresolved().stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
@@ -262,21 +260,36 @@ impl Reconciliation<'_> {
             // The state of its groups is unknown. It is sprayed anew if the policy still says so.
             let is_sprayed =
                 rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));
-            if there.is_some_and(|tuple| self.remember_stream(id, tuple, is_sprayed)) {
-                taken.push((id, rules));
+            if let Some(tuple) = there {
+                self.remember_stream(id, tuple, is_sprayed);
             }
         }
-        taken
     }
 
     fn remove_unwanted(&mut self, undecoded: BTreeMap<DatapathId, Vec<UnknownRule>>) {
         for (dpid, rule) in self.installed().rules().all(|rule| !rule.is_of_path()) {
-            self.on.deps.cx.delete(dpid, rule);
+            self.delete_unless_placed(dpid, rule);
         }
         for (dpid, unknown_rules) in undecoded {
             for unknown in unknown_rules {
                 self.on.deps.cx.out.push(Command::Remove { dpid, unknown });
             }
+        }
+    }
+
+    /// Deletes a rule, unless it is of a stream that got another path: the rule stays until that path is confirmed. In the
+    /// other direction the path may be the same, and the rule is right.
+    fn delete_unless_placed(&mut self, dpid: DatapathId, rule: Rule) {
+        let stream = match rule {
+            Rule::Stream { id, .. } => self.on.deps.transfers.stream(id),
+            _ => None,
+        };
+        let begins_here = |route: &Route| [&route.forward, &route.reverse].map(Path::ingress).contains(&dpid);
+        let is_placed = stream.is_some_and(|stream| {
+            tuple_of(&rule) == Some(stream.tuple) && stream.route.as_ref().is_some_and(begins_here)
+        });
+        if !is_placed {
+            self.on.deps.cx.delete(dpid, rule);
         }
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Streams {
     rebalance: Rebalance,
     /// Streams that lost their path, and when.
     unplaced: BTreeMap<StreamId, Time>,
+    /// Streams that may have ended under another controller. They get no path before a rule of them is found.
+    unconfirmed: BTreeSet<StreamId>,
     /// Whether links were added since streams were last spread.
     may_spread: bool,
     reviewed_at: Time,
@@ -79,6 +81,10 @@ pub(crate) enum NetworkChange<'a> {
     Degraded,
     /// These paths are bypassed: their streams move to others when possible.
     Bypassed(&'a BTreeSet<Path>),
+    /// Another controller has all switches: which streams end, this one does not hear.
+    Replaced,
+    /// What an earlier controller has installed is known: streams that ended under it have no rules there.
+    Reconciled,
 }
 
 impl Streams {
@@ -106,6 +112,8 @@ impl Streams {
             NetworkChange::Withdrawn(paths) => self.release(deps, paths),
             NetworkChange::Degraded => self.leave_degraded(deps),
             NetworkChange::Bypassed(paths) => self.migrate_off(deps, paths),
+            NetworkChange::Replaced => self.unconfirmed = deps.transfers.streams().map(|it| it.id).collect(),
+            NetworkChange::Reconciled => self.end_unconfirmed(deps),
         }
     }
 

@@ -75,9 +75,8 @@ impl Streams {
         let lost = deps.transfers.unrouted().filter(|stream| !unresolved.awaits_paths(stream.id));
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
-            match switches_of(deps.cx.topology, &tuple)
-                .and_then(|ends| self.place_between(deps, id, ends, &mut batch))
-            {
+            let ends = switches_of(deps.cx.topology, &tuple).filter(|_| !self.unconfirmed.contains(&id));
+            match ends.and_then(|ends| self.place_between(deps, id, ends, &mut batch)) {
                 Some(hops) => {
                     self.unplaced.remove(&id);
                     self.submit(deps, &hops, batch, replaces);
@@ -85,6 +84,18 @@ impl Streams {
                 // It follows the default path, if there is one. It is placed again when the network changes.
                 None => _ = self.unplaced.entry(id).or_insert(deps.cx.now),
             }
+        }
+    }
+
+    /// Ends the streams that have no rules in switches since another controller had these.
+    pub(super) fn end_unconfirmed(&mut self, deps: &mut StreamDeps<'_>) {
+        let (unresolved, streams) = (deps.cx.out.installed.unresolved(), &*deps.transfers);
+        let has_rules = |id: StreamId| unresolved.stream(id).iter().any(Option::is_some);
+        let is_lost = |id: StreamId| streams.stream(id).is_some_and(|stream| stream.route.is_none());
+        let mut ended = std::mem::take(&mut self.unconfirmed);
+        ended.retain(|id| is_lost(*id) && !has_rules(*id));
+        for id in ended {
+            self.end(deps, id);
         }
     }
 

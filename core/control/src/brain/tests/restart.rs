@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use braid_openflow::{Cookie as WireCookie, FlowMod, Match, OxmField, TableId};
 use braid_packet::TcpFlags;
+use braid_steering::StreamId;
 use braid_types::{FiveTuple, PortNo};
 
 use super::mptcp::{THREE_WAYS, add, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
-use crate::command::Command;
+use crate::command::{Command, Commands};
 use crate::cookie::{Cookie, OURS, Purpose};
 use crate::event::Event;
 use crate::label::Label;
@@ -100,8 +101,12 @@ fn a_controller_that_starts_again_writes_nothing_and_moves_nothing() {
 
 #[test]
 fn a_controller_that_leads_again_after_another_one_moves_nothing() {
-    for (order, away) in [([1, 2, 3, 4, 9], 1), ([9, 4, 3, 2, 1], 30), ([3, 9, 1, 4, 2], 90)] {
+    for (order, away) in
+        [([1, 2, 3, 4, 9], 0), ([1, 2, 3, 4, 9], 1), ([9, 4, 3, 2, 1], 30), ([3, 9, 1, 4, 2], 90)]
+    {
         let mut network = busy_network();
+        let bypasses = network.rules(3);
+        assert!(bypasses > 0);
         network.depose();
         network.advance(Duration::from_secs(away));
         network.changes.clear();
@@ -114,6 +119,70 @@ fn a_controller_that_leads_again_after_another_one_moves_nothing() {
         settle(&mut network);
         assert_unmoved(&mut network);
         assert_eq!(network.changes, [], "after {away} s");
+        network.advance(network.brain.settings().label_linger);
+        assert_eq!(network.rules(3), bypasses, "after {away} s");
+    }
+}
+
+/// The rules of the third stream, each with its switch.
+fn third(network: &mut Network) -> [(u64, Rule); 2] {
+    let is_third = |rule: &Rule| match rule {
+        Rule::Stream { tuple, .. } => [tuple.src_port, tuple.dst_port].contains(&1002),
+        _ => false,
+    };
+    [1, 9].map(|number| {
+        let rules = network.switch(number).found().rules;
+        (number, rules.into_iter().find(is_third).expect("the third stream"))
+    })
+}
+
+#[test]
+fn a_stream_that_ended_under_another_controller_gets_no_rules_when_this_one_leads_again() {
+    let mut network = busy_network();
+    network.depose();
+    for (number, rule) in third(&mut network) {
+        network.switch(number).lose_rule(rule);
+    }
+    network.advance(Duration::from_secs(1));
+    network.changes.clear();
+    network.numbers().into_iter().for_each(|number| network.connect(number));
+    settle(&mut network);
+    let is_written = |command: &Command| matches!(command, Command::Add { .. });
+    assert!(!network.changes.iter().any(is_written), "{:?}", network.changes);
+    assert_eq!(network.brain.sizes().streams, 3);
+}
+
+#[test]
+fn of_two_streams_with_the_same_ends_the_one_of_the_controller_between_is_known() {
+    let mut network = busy_network();
+    network.depose();
+    for (number, rule) in third(&mut network) {
+        let Rule::Stream { id, reverse, tuple, hop } = rule else { unreachable!() };
+        let rule = Rule::Stream { id: StreamId(id.0 + 100), reverse, tuple, hop };
+        network.obey_now(&Command::Add { dpid: dpid(number), rule }, &Commands::default());
+    }
+    network.changes.clear();
+    network.numbers().into_iter().for_each(|number| network.connect(number));
+    settle(&mut network);
+    assert_eq!(network.changes, []);
+    assert_unmoved(&mut network);
+    assert_eq!(network.brain.sizes().streams, 4);
+}
+
+#[test]
+fn the_rule_of_a_stream_that_lost_the_other_one_is_not_written_again() {
+    for (lost, left) in [(0, 1), (1, 0)] {
+        let mut network = busy_network();
+        network.kill();
+        let rules = third(&mut network);
+        let ((number, lost), (_, left)) = (rules[lost], rules[left]);
+        network.switch(number).lose_rule(lost);
+        network.start_again();
+        network.numbers().into_iter().for_each(|number| network.connect(number));
+        settle(&mut network);
+        assert_unmoved(&mut network);
+        let is_written = |it: &Command| matches!(it, Command::Add { rule, .. } if *rule == left);
+        assert!(!network.changes.iter().any(is_written), "{:?}", network.changes);
     }
 }
 

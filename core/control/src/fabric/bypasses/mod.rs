@@ -97,6 +97,11 @@ impl Bypasses {
         self.stale = true;
     }
 
+    /// Nothing is to be removed from switches any more.
+    pub(super) fn forget_left(&mut self) {
+        self.table.forget_leaving();
+    }
+
     /// Links were added or removed.
     pub(super) fn handle_links(&mut self, now: Time) {
         // Flapping links must not postpone the comparison for ever.

@@ -73,6 +73,11 @@ impl BypassTable {
         }
     }
 
+    /// Forgets the unused bypasses.
+    pub(super) fn forget_leaving(&mut self) {
+        self.leaving.clear();
+    }
+
     /// Takes the unused bypasses that are due for removal.
     pub(super) fn take_due(&mut self, now: Time) -> Vec<(Time, Label, Path)> {
         let (due, left) = std::mem::take(&mut self.leaving).into_iter().partition(|(at, ..)| *at <= now);

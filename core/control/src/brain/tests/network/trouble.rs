@@ -61,6 +61,7 @@ impl Network {
         for dpid in self.switches.keys() {
             self.brain.handle(self.now, &Event::SwitchMoved { dpid: *dpid }, &mut Commands::default());
         }
+        self.brain.handle(self.now, &Event::Replaced, &mut Commands::default());
     }
 
     /// Makes a switch lose rules without a report.
