@@ -244,6 +244,10 @@ impl Cluster {
         };
         if newest.is_newer_than(self.told) {
             self.told = newest;
+            if self.member.leads() && self.engine.borrow().switches().term().is_none() {
+                // Standbys need not hear that the engine has just left all switches to another member.
+                self.feed.follow(&self.engine);
+            }
             self.member.handle_switch_term(now, newest);
         }
         // The engine's thread has come to this: it does not hang.

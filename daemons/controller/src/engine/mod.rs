@@ -217,7 +217,8 @@ impl Engine {
     }
 
     /// Another controller is the switch's master. Claims the role again if this one has a newer term by now; otherwise nothing
-    /// more is written to the switch.
+    /// more is written to the switch. If it is another member of the cluster, nothing more is written to any switch: that one
+    /// claims them all, and reads their rules.
     pub(crate) fn lose_role(
         &mut self,
         dpid: DatapathId,
@@ -226,6 +227,9 @@ impl Engine {
         refusal: RoleRefusal,
     ) -> Result<(), JoinError> {
         self.displace(dpid, outbox);
+        if let Some(newest) = refusal.newest.filter(|term| self.switches.is_replaced_in(*term)) {
+            self.follow(newest);
+        }
         let now = self.now();
         let lost = self.switches.lose_role(now, (dpid, address), outbox, refusal)?;
         self.rule_reads.end(dpid, ReadRulesError::NotMaster);
@@ -248,6 +252,7 @@ impl Engine {
             self.rule_reads.end(dpid, ReadRulesError::NotMaster);
             self.handle(self.now(), &Event::SwitchMoved { dpid });
         }
+        self.handle(self.now(), &Event::Replaced);
     }
 
     /// The OpenFlow connection of a switch with this outbox closed; `moves`: the switch gets another one in its place.

@@ -286,6 +286,13 @@ impl Switches {
         Ok(before.map(|peer| peer.role))
     }
 
+    /// Whether another member of the cluster has raised this term, and it is newer than that in which this one leads.
+    pub(super) fn is_replaced_in(&self, term: Term) -> bool {
+        let is_newer = |own: Term| term.is_newer_than(own);
+        let is_known = self.is_elected() && !self.mastership.is_foreign(term);
+        is_known && self.mastership.term().is_some_and(is_newer)
+    }
+
     /// Whether this term is newer than that in which this member of a cluster leads, and no member has raised it.
     fn is_fenced_by(&self, term: Term) -> bool {
         let is_newer = |own: Term| term.is_newer_than(own);
