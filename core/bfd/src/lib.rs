@@ -23,6 +23,7 @@
 //! assert_eq!([a.state(), b.state()], [State::Up, State::Up]);
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::iter_over_hash_type))]
 // Whatever arrives, reading it cannot panic.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

@@ -1,3 +1,5 @@
+//! Two ends of a session in virtual time.
+
 use super::*;
 
 const STEP: Duration = Duration::from_millis(1);
