@@ -41,6 +41,11 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn(words, said)
 
+    def test_a_page_in_the_place_of_the_command_is_an_error(self):
+        status, said = self.check("docs/one.md")
+        self.assertEqual(status, 1)
+        self.assertIn("docs/one.md is no command", said)
+
     def test_links_to_pages_and_headings_that_exist_pass(self):
         self.write(one="# One\n[two](two.md), [sub](two.md#sub-title), [itself](#one), [web](https://example.org/x#y)\n")
         self.assertEqual(self.check(), (0, ""))
