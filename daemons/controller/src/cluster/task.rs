@@ -2,6 +2,7 @@
 
 mod facts;
 mod fronts;
+mod members;
 mod reach;
 
 use std::cell::RefCell;
@@ -30,7 +31,7 @@ use super::handle::Handle;
 use super::intents::{self, Assignments, IntentAnswered};
 use super::peers::{self, Incoming, Local, Refusals, Services};
 use super::policy::{self, PolicyNews, Wanted};
-use super::registry::{self, Registered, Registration};
+use super::registry::{self, Registered};
 use super::standing::{LeaderApi, SharedStanding};
 use crate::channels;
 use crate::engine::{Reached, Shared};
@@ -275,29 +276,6 @@ impl Cluster {
         self.member.handle_store(now, id, answer);
     }
 
-    /// What the store says of the cluster; an error if this member has no place in it and never had.
-    fn take_registered(&mut self, registered: Registered) -> Result<(), io::Error> {
-        match registered {
-            Registered::Renewed(registration) => self.take_registration(registration),
-            Registered::Conflict { why, was_member: false } => return Err(io::Error::other(why)),
-            Registered::Conflict { why, .. } => self.alarm(Threat::DuplicateMember { why }),
-        }
-        Ok(())
-    }
-
-    fn take_registration(&mut self, Registration { key, others, corrupt }: Registration) {
-        if corrupt.is_some() && corrupt != self.corrupt {
-            corrupt.clone().into_iter().for_each(|why| self.alarm(Threat::CorruptStore { why }));
-        }
-        self.corrupt = corrupt;
-        if std::mem::replace(&mut self.key, key) != key {
-            info!("discovery frames have the key of the cluster from now on");
-            let now = self.now();
-            self.engine.borrow_mut().handle(now, &braid_control::Event::DiscoveryKey { secret: key });
-        }
-        self.connect(others);
-    }
-
     /// An alarm about this controller itself.
     fn alarm(&self, threat: Threat) {
         self.engine.borrow_mut().raise_alarm(self.own, threat, 1);
@@ -319,22 +297,6 @@ impl Cluster {
     fn take_intents(&mut self, answered: IntentAnswered) {
         let threat = self.assignments.take_answer(answered);
         threat.into_iter().for_each(|threat| self.alarm(threat));
-    }
-
-    /// Connects to members that are new or have moved.
-    fn connect(&mut self, members: Vec<(MemberId, registry::Record)>) {
-        let telling = members.iter().filter(|(_, record)| record.tells_facts);
-        self.telling = telling.map(|(member, _)| member.clone()).collect();
-        let fronted = members.iter().filter(|(_, record)| record.takes_fronts);
-        self.fronted = fronted.map(|(member, _)| member.clone()).collect();
-        self.apis = members.iter().map(|(member, record)| (member.clone(), record.api.clone())).collect();
-        for (member, registry::Record { address, .. }) in members {
-            if self.peers.get(&member).is_none_or(|(known, _)| *known != address) {
-                info!(%member, address, "another member of the cluster");
-                let sender = peers::connect(self.local.clone(), address.clone(), self.refusals.clone());
-                self.peers.insert(member, (address, sender));
-            }
-        }
     }
 
     /// Does what the member asks for. Returns the time until something is due.
