@@ -157,6 +157,7 @@ mod tests {
             dst_port: 50_000,
             bytes: 1,
             path: ["west", middle, "east"].map(str::to_owned).to_vec(),
+            devices: Vec::new(),
             path_changes: Vec::new(),
             intervals: Vec::new(),
         };

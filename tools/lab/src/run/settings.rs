@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::report::{Row, RowDirection, lab_title};
+use super::report::{Row, RowDirection, StreamRow, lab_title};
 use crate::scenario::{Mode, Work};
 
 /// The settings that the runs of one measurement share.
@@ -116,19 +116,21 @@ fn group<'a>(
 
 /// The size of the largest set of paths that share no link.
 pub(super) fn disjoint_paths(row: &Row) -> usize {
-    let paths: BTreeSet<_> =
-        row.streams.iter().map(|it| it.path.as_slice()).filter(|it| !it.is_empty()).collect();
-    let paths: Vec<_> = paths.into_iter().take(MAX_TRIED_PATHS).map(hops).collect();
+    let paths: BTreeSet<_> = row.streams.iter().map(hops).filter(|it| !it.is_empty()).collect();
+    let paths: Vec<_> = paths.into_iter().take(MAX_TRIED_PATHS).collect();
     most_disjoint(&paths, &BTreeSet::new())
 }
 
 /// Paths whose subsets are all tried.
 const MAX_TRIED_PATHS: usize = 16;
 
-type Hops<'a> = BTreeSet<(&'a str, &'a str)>;
+/// The links of a path, each by its switches and the interface of the first, which tells parallel links apart.
+type Hops<'a> = BTreeSet<(&'a str, &'a str, &'a str)>;
 
-fn hops(path: &[String]) -> Hops<'_> {
-    path.iter().map(String::as_str).zip(path.iter().map(String::as_str).skip(1)).collect()
+fn hops(stream: &StreamRow) -> Hops<'_> {
+    let devices = stream.devices.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let switches = stream.path.iter().zip(stream.path.iter().skip(1));
+    switches.zip(devices).map(|((from, to), device)| (from.as_str(), to.as_str(), device)).collect()
 }
 
 fn most_disjoint<'a>(paths: &[Hops<'a>], used: &Hops<'a>) -> usize {

@@ -105,13 +105,15 @@ impl Socket {
 
 fn row(tuple: FiveTuple, socket: &Socket, paths: &Paths, plan: &Plan) -> StreamRow {
     let path_changes = paths.of(tuple, plan);
+    let last = path_changes.last();
     StreamRow {
         src: tuple.src,
         src_port: tuple.src_port,
         dst: tuple.dst,
         dst_port: tuple.dst_port,
         bytes: socket.bytes(),
-        path: path_changes.last().map(|last| last.path.clone()).unwrap_or_default(),
+        path: last.map(|last| last.path.clone()).unwrap_or_default(),
+        devices: last.map(|last| last.devices.clone()).unwrap_or_default(),
         path_changes: if path_changes.len() > 1 { path_changes } else { Vec::new() },
         intervals: socket.intervals(),
     }

@@ -14,6 +14,7 @@ pub(super) fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         dst_port: 5201,
         bytes: 1,
         path: path.iter().map(|name| (*name).to_owned()).collect(),
+        devices: Vec::new(),
         path_changes: Vec::new(),
         intervals: Vec::new(),
     };
@@ -264,6 +265,19 @@ fn paths_that_share_two_switches_are_not_disjoint() {
     assert_eq!(disjoint(&[&["l", "r"], &["l", "m", "r"], &["m", "r"], &["m", "l", "r"]]), 2.0);
     assert_eq!(disjoint(&[&["l", "m", "r"], &["k", "m", "r"], &["k", "l", "m", "r"]]), 1.0);
     assert_eq!(disjoint(&[&[], &[]]), 0.0);
+}
+
+#[test]
+fn parallel_links_are_disjoint() {
+    let on = |devices: [&str; 2]| {
+        let mut row = row(Mode::Mptcp, 0.9, &[&["l", "r"], &["l", "r"]]);
+        let streams = row.streams.iter_mut().zip(devices);
+        streams.for_each(|(stream, device)| stream.devices = vec![device.to_owned()]);
+        let of = |metric| expectation(metric, None, Limit::AtLeast(2.0));
+        [Metric::DisjointPaths, Metric::Paths]
+            .map(|metric| judge(&of(metric), std::slice::from_ref(&row)).value)
+    };
+    assert_eq!([on(["l-eth1", "l-eth2"]), on(["l-eth1", "l-eth1"])], [[2.0; 2], [1.0; 2]]);
 }
 
 #[test]

@@ -20,9 +20,8 @@ pub(super) fn value(metric: Metric, row: &Row, whole: Whole) -> f64 {
             background / (background + row.goodput_bps).max(1.0)
         }
         Metric::Paths => {
-            let paths: BTreeSet<_> =
-                row.streams.iter().map(|it| &it.path).filter(|it| !it.is_empty()).collect();
-            paths.len() as f64
+            let paths = row.streams.iter().filter(|it| !it.path.is_empty());
+            paths.map(|it| (&it.path, &it.devices)).collect::<BTreeSet<_>>().len() as f64
         }
         Metric::DisjointPaths => settings::disjoint_paths(row) as f64,
         Metric::StreamFairness => {

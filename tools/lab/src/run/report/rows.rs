@@ -160,6 +160,9 @@ pub struct StreamRow {
     pub bytes: u64,
     /// The names of the switches on its path at the end; empty if it had no path of its own then.
     pub path: Vec<String>,
+    /// The interfaces by which it leaves each of them for the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<String>,
     /// All of its paths in order of time, if there was more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path_changes: Vec<PathChange>,
@@ -174,6 +177,9 @@ pub struct PathChange {
     pub at: f64,
     /// The names of the switches; empty: the default path.
     pub path: Vec<String>,
+    /// The interfaces by which it leaves each of them for the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<String>,
 }
 
 impl StreamRow {

@@ -14,6 +14,7 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
         dst_port: 5201,
         bytes: 1_000_000,
         path: path.iter().map(|name| (*name).to_owned()).collect(),
+        devices: Vec::new(),
         path_changes: Vec::new(),
         intervals: vec![Interval { start: 0.5, end: 1.0, bps: goodput_bps / 2.0 }],
     };
@@ -144,7 +145,7 @@ fn a_stream_that_moved_is_shown_with_both_paths_and_the_link_that_was_cut() {
         action: "cut".to_owned(),
     }];
     let paths = [(0.5, ["ams1", "gva1"]), (5.5, ["ams2", "gva2"])];
-    let changes = paths.map(|(at, path)| PathChange { at, path: names(path).to_vec() });
+    let changes = paths.map(|(at, path)| PathChange { at, path: names(path).to_vec(), devices: Vec::new() });
     row.streams[0].path_changes = changes.to_vec();
     let text = report.to_text();
     assert!(text.contains("10.0.1.1:40000 ams1 gva1, from 5.5 s ams2 gva2"), "{text}");
