@@ -81,6 +81,8 @@ struct Managed {
     /// Before the last question that followed a failure.
     wait: Option<Duration>,
     ask_at: Option<Instant>,
+    /// Whether a question has no answer yet. Another one would name the subflows of before that answer, and cost those that it opens.
+    awaits_advice: bool,
 }
 
 impl Connections {
@@ -156,6 +158,7 @@ impl Connections {
         own: &[IpAddr],
     ) -> (Vec<Order>, Vec<(SubflowEnds, Refusal)>) {
         let Some(it) = self.known.get_mut(&token) else { return Default::default() };
+        it.awaits_advice = false;
         let most = it.most(self.most);
         if let Some(seconds) = advice.ask_again_after {
             let at = now + Duration::from_secs(seconds.max(1).into());
@@ -171,11 +174,11 @@ impl Connections {
         (it.orders(token, &wanted), refused)
     }
 
-    /// The next question, if one is due; it is not due again before something changes.
+    /// The next question, if one is due; it is not due again before it is answered and something changes.
     pub fn poll_question(&mut self, now: Instant, own: &[IpAddr]) -> Option<(Token, AdviceRequest)> {
-        let due = |it: &Managed| it.ask_at.is_some_and(|at| at <= now);
+        let due = |it: &Managed| it.due_at().is_some_and(|at| at <= now);
         let (token, it) = self.known.iter_mut().find(|(_, it)| due(it))?;
-        it.ask_at = None;
+        (it.ask_at, it.awaits_advice) = (None, true);
         it.failed.retain(|(at, _)| now.saturating_duration_since(*at) < LATELY);
         Some((*token, it.question(own, it.most(self.most))))
     }
@@ -183,7 +186,7 @@ impl Connections {
     /// When the next question is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.known.values().filter_map(|it| it.ask_at).min()
+        self.known.values().filter_map(Managed::due_at).min()
     }
 
     /// Every subflow beside the first ones.
@@ -205,6 +208,7 @@ impl Connections {
             before: 0,
             wait: None,
             ask_at: Some(now),
+            awaits_advice: false,
         };
         self.known.insert(connection.token, it);
     }
@@ -220,6 +224,10 @@ impl Connections {
 impl Managed {
     fn remotes(&self) -> impl Iterator<Item = SocketAddr> {
         std::iter::once(self.first.remote).chain(self.announced.values().copied())
+    }
+
+    fn due_at(&self) -> Option<Instant> {
+        self.ask_at.filter(|_| !self.awaits_advice)
     }
 
     /// How many subflows it may have beside its first, of `most`.

@@ -41,11 +41,25 @@ fn connection_asks_once_until_something_changes() {
     assert!(connections.poll_question(now, &own()).is_none());
     let address = "10.0.1.2".parse().unwrap();
     connections.handle_event(now, &Event::Announced { token: TOKEN, id: 3, address, port: None });
+    connections.handle_advice(now, TOKEN, &advice(Vec::new()), &own());
     let (_, question) = connections.poll_question(now, &own()).unwrap();
     let remotes: Vec<SocketAddr> = ["10.0.0.2:80", "10.0.1.2:80"].map(|it| it.parse().unwrap()).to_vec();
     assert_eq!(question.remote_addresses, remotes);
     connections.handle_event(now, &Event::Closed { token: TOKEN });
     assert_eq!(connections.poll_timeout(), None);
+}
+
+#[test]
+fn what_changes_before_the_advice_is_asked_about_with_the_subflows_that_it_opens() {
+    let (mut connections, now) = begun(8);
+    let address = "10.0.1.2".parse().unwrap();
+    connections.handle_event(now, &Event::Announced { token: TOKEN, id: 3, address, port: None });
+    assert_eq!((connections.poll_timeout(), connections.poll_question(now, &own())), (None, None));
+    let advised = ends("10.0.0.1:61500", "10.0.0.2:80");
+    connections.handle_advice(now, TOKEN, &advice(vec![advised]), &own());
+    assert_eq!(connections.poll_timeout(), Some(now));
+    let (_, question) = connections.poll_question(now, &own()).unwrap();
+    assert_eq!((question.subflows, question.remote_addresses.len()), (vec![advised], 2));
 }
 
 #[test]
