@@ -56,6 +56,9 @@ pub enum Refusal {
     /// It is the first subflow, or was named before.
     #[error("it is there already")]
     Repeated,
+    /// It has ended since the question.
+    #[error("it has just failed")]
+    HasFailed,
     /// There are as many as there may be.
     #[error("there are enough")]
     TooMany,
@@ -81,8 +84,9 @@ struct Managed {
     /// Before the last question that followed a failure.
     wait: Option<Duration>,
     ask_at: Option<Instant>,
-    /// Whether a question has no answer yet. Another one would name the subflows of before that answer, and cost those that it opens.
-    awaits_advice: bool,
+    /// When the question was asked that has no answer yet. Another one would name the subflows of before that answer, and
+    /// cost those that it opens.
+    asked_at: Option<Instant>,
 }
 
 impl Connections {
@@ -158,7 +162,7 @@ impl Connections {
         own: &[IpAddr],
     ) -> (Vec<Order>, Vec<(SubflowEnds, Refusal)>) {
         let Some(it) = self.known.get_mut(&token) else { return Default::default() };
-        it.awaits_advice = false;
+        let asked_at = it.asked_at.take();
         let most = it.most(self.most);
         if let Some(seconds) = advice.ask_again_after {
             let at = now + Duration::from_secs(seconds.max(1).into());
@@ -166,7 +170,8 @@ impl Connections {
         }
         let (mut wanted, mut refused) = (Vec::new(), Vec::new());
         for ends in &advice.subflows {
-            match it.examine(ends, &wanted, own, most) {
+            let judged = it.examine(ends, &wanted, own, most);
+            match judged.and_then(|()| it.works_since(asked_at, ends)) {
                 Ok(()) => wanted.push(*ends),
                 Err(refusal) => refused.push((*ends, refusal)),
             }
@@ -178,7 +183,7 @@ impl Connections {
     pub fn poll_question(&mut self, now: Instant, own: &[IpAddr]) -> Option<(Token, AdviceRequest)> {
         let due = |it: &Managed| it.due_at().is_some_and(|at| at <= now);
         let (token, it) = self.known.iter_mut().find(|(_, it)| due(it))?;
-        (it.ask_at, it.awaits_advice) = (None, true);
+        (it.ask_at, it.asked_at) = (None, Some(now));
         it.failed.retain(|(at, _)| now.saturating_duration_since(*at) < LATELY);
         Some((*token, it.question(own, it.most(self.most))))
     }
@@ -208,7 +213,7 @@ impl Connections {
             before: 0,
             wait: None,
             ask_at: Some(now),
-            awaits_advice: false,
+            asked_at: None,
         };
         self.known.insert(connection.token, it);
     }
@@ -227,7 +232,7 @@ impl Managed {
     }
 
     fn due_at(&self) -> Option<Instant> {
-        self.ask_at.filter(|_| !self.awaits_advice)
+        self.ask_at.filter(|_| self.asked_at.is_none())
     }
 
     /// How many subflows it may have beside its first, of `most`.
@@ -259,6 +264,14 @@ impl Managed {
         refuse(!own.contains(&ends.local.ip()), Refusal::NotOwn)?;
         refuse(!self.remotes().any(|remote| remote == ends.remote), Refusal::NotThePeers)?;
         refuse(*ends == self.first || wanted.contains(ends), Refusal::Repeated)
+    }
+
+    /// What failed after the question is not opened again by the answer.
+    fn works_since(&self, asked_at: Option<Instant>, ends: &SubflowEnds) -> Result<(), Refusal> {
+        let is_this = |(at, failed): &(Instant, SubflowEnds)| {
+            failed == ends && asked_at.is_some_and(|asked| asked <= *at)
+        };
+        if self.failed.iter().any(is_this) { Err(Refusal::HasFailed) } else { Ok(()) }
     }
 
     /// Closes first: a port or a number may be needed again.

@@ -63,6 +63,25 @@ fn what_changes_before_the_advice_is_asked_about_with_the_subflows_that_it_opens
 }
 
 #[test]
+fn what_fails_before_the_advice_is_not_opened_again_by_it() {
+    let (mut connections, now) = begun(8);
+    let [one, two] = [61_500, 61_501].map(|port| ends(&format!("10.0.0.1:{port}"), "10.0.0.2:80"));
+    connections.handle_advice(
+        now,
+        TOKEN,
+        &Advice { subflows: vec![one, two], ask_again_after: Some(1) },
+        &own(),
+    );
+    let later = now + Duration::from_secs(1);
+    let (_, question) = connections.poll_question(later, &own()).unwrap();
+    assert_eq!(question.subflows, [one, two]);
+    connections.handle_failure(later, TOKEN, one);
+    let (orders, refused) = connections.handle_advice(later, TOKEN, &advice(vec![one, two]), &own());
+    assert_eq!((orders, refused), (vec![], vec![(one, Refusal::HasFailed)]));
+    assert_eq!(connections.poll_timeout(), Some(later + Duration::from_secs(1)));
+}
+
+#[test]
 fn connection_that_the_peer_opened_is_left_to_the_peer() {
     let mut connections = Connections::new(8);
     let Event::Established(connection) = established() else { unreachable!() };
