@@ -11,6 +11,10 @@ pub struct Counters {
     pub syns: u64,
     /// Of these packets, SYNs and SYN/ACKs with MP_JOIN, which open further subflows.
     pub joins: u64,
+    /// Of these joins, SYN/ACKs.
+    pub join_answers: u64,
+    /// Of these joins, those of subflows that were advised, which pass without the controller unless a rule is missing.
+    pub advised_joins: u64,
     /// Of these packets, frames that could not be parsed.
     pub unreadable: u64,
     /// Discovery frames that failed validation.

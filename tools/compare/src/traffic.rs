@@ -235,7 +235,7 @@ impl<'a> Setting<'a> {
         let policy = self.policy(direction);
         let (kind, k, placement) = match mode {
             Mode::Mptcp if !policy.is_single() => (policy.kind, policy.k, policy.placement),
-            Mode::Tcp | Mode::Mptcp | Mode::Udp => (Kind::Shortest, 1, Policy::FewestShared),
+            Mode::Tcp | Mode::Mptcp | Mode::Udp | Mode::Quic => (Kind::Shortest, 1, Policy::FewestShared),
         };
         Scheme { kind, k, choice: Chooser::Policy(placement), ties: Ties::Shipped }
     }

@@ -134,7 +134,9 @@ impl Streams {
 
     fn sort(&mut self, deps: &mut StreamDeps<'_>, syn: Syn<'_>) {
         let is_join = matches!(syn.opening, Some(Opening::Join(_)));
-        deps.cx.counters.joins += u64::from(is_join);
+        if is_join {
+            count_join(deps, &syn.tuple);
+        }
         if let Some(Opening::Join(token)) = syn.opening
             && self.classify_join(deps, syn, token)
         {
@@ -186,7 +188,10 @@ impl Streams {
     ) {
         let opened = tuple.reversed();
         let handshake = mptcp::handshake(tcp.options);
-        deps.cx.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
+        if matches!(handshake, Ok(Some(Handshake::Join(_)))) {
+            deps.cx.counters.join_answers += 1;
+            count_join(deps, &opened);
+        }
         let Some(stream) = deps.transfers.by_tuple(&opened) else {
             if let Ok(Some(Handshake::Join(MpJoin::SynAck { .. }))) = handshake {
                 self.establish_call_back(deps, opened);
@@ -254,6 +259,13 @@ impl Streams {
             self.end(deps, id);
         }
     }
+}
+
+/// Counts a packet that opens a subflow, or answers; `opened` is from the opening host.
+fn count_join(deps: &mut StreamDeps<'_>, opened: &FiveTuple) {
+    let known = deps.transfers.by_tuple(opened);
+    deps.cx.counters.joins += 1;
+    deps.cx.counters.advised_joins += u64::from(known.is_some_and(|it| it.opening == Opening::Advised));
 }
 
 /// The kind of stream for a plain connection; `None` for the default path.

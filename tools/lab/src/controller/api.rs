@@ -23,6 +23,26 @@ pub(crate) fn leader(members: &[MemberAddresses]) -> Option<&MemberAddresses> {
     leading.max_by_key(|(term, _)| *term).map(|(_, member)| member)
 }
 
+/// Numbers of packets that open further subflows, SYNs and SYN/ACKs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Joins {
+    pub(crate) all: u64,
+    /// SYN/ACKs among them.
+    pub(crate) answers: u64,
+    /// Of subflows that the controller has advised, among them.
+    pub(crate) advised: u64,
+}
+
+impl Joins {
+    pub(crate) const fn since(self, before: Self) -> Self {
+        Self {
+            all: self.all.saturating_sub(before.all),
+            answers: self.answers.saturating_sub(before.answers),
+            advised: self.advised.saturating_sub(before.advised),
+        }
+    }
+}
+
 /// A client of the lab's controller.
 pub(crate) struct Client(braid_client::Client);
 
@@ -68,8 +88,13 @@ impl Client {
         Ok(transfers.into_iter().flat_map(|transfer| transfer.streams).collect())
     }
 
-    /// The number of packets that opened further subflows and were sent to the controller.
-    pub(crate) fn join_packet_ins(&self) -> Result<u64, Error> {
-        Ok(self.0.metric("braid_join_packet_ins_total")?.unwrap_or_default() as u64)
+    /// The packets that opened further subflows and were sent to the controller.
+    pub(crate) fn joins(&self) -> Result<Joins, Error> {
+        let count = |name| Ok(self.0.metric(name)?.unwrap_or_default() as u64);
+        Ok(Joins {
+            all: count("braid_join_packet_ins_total")?,
+            answers: count("braid_join_answers_total")?,
+            advised: count("braid_advised_joins_total")?,
+        })
     }
 }

@@ -20,7 +20,7 @@ use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::scenario::{Agents, Scenario, Variant};
 
-pub(crate) use api::{Client, leader};
+pub(crate) use api::{Client, Joins, leader};
 pub(crate) use cluster::Cluster;
 
 /// What decides where packets go in a lab.

@@ -12,12 +12,12 @@ use super::requests::{self, Asking};
 use super::tools::{self, RunningTransfer};
 use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
-use crate::controller::ControllerAddresses;
+use crate::controller::{ControllerAddresses, Joins};
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::scenario::{Direction, Scenario, Tool, Traffic};
+use crate::scenario::{Direction, Metric, Scenario, Traffic};
 use crate::system::Namespace;
 
 /// Simultaneous transfers: one, or one in every direction.
@@ -84,7 +84,7 @@ impl<'a> Round<'a> {
     ) -> Result<Vec<Row>, LabError> {
         let before = self.transfers.iter().map(|it| MptcpCounters::of(&it.client_namespace()));
         let before = before.collect::<Result<Vec<_>, _>>()?;
-        let heard = self.join_packet_ins();
+        let heard = self.joins();
         let prepared = self.transfers.iter().zip(first..);
         let prepared = prepared.map(|(transfer, index)| tools::prepare(*transfer, index, interrupt));
         let mut running = prepared.collect::<Result<Vec<_>, _>>()?;
@@ -102,7 +102,18 @@ impl<'a> Round<'a> {
             }
             all_finished(&mut running)
         })?;
-        self.rows(running, &watch, (&before, heard), start.elapsed())
+        let heard = self.joins().since(heard);
+        self.report_joins(heard, progress);
+        self.rows(running, &watch, (&before, heard.all), start.elapsed())
+    }
+
+    /// Says which joins the controller was sent where none is expected.
+    fn report_joins(&self, Joins { all, answers, advised }: Joins, progress: &dyn Progress) {
+        let is_judged = self.scenario.expect.iter().any(|it| it.value == Metric::JoinPacketIns);
+        if is_judged && all > 0 {
+            let of = format!("{answers} of them SYN/ACKs, {advised} of advised subflows");
+            progress.stage(&format!("the controller was sent {all} joins, {of}"));
+        }
     }
 
     fn rows(
@@ -114,7 +125,6 @@ impl<'a> Round<'a> {
     ) -> Result<Vec<Row>, LabError> {
         let background = (!self.traffic.background.is_empty())
             .then(|| watch.rate_from(self.transfers.len(), self.traffic.warm_up));
-        let heard = self.join_packet_ins().saturating_sub(heard);
         let mut rows = Vec::new();
         for (transfer, (running, before)) in self.transfers.iter().zip(running.into_iter().zip(before)) {
             let finding = running.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
@@ -126,10 +136,10 @@ impl<'a> Round<'a> {
         Ok(rows)
     }
 
-    /// The controller's count of packet-ins with MP_JOIN; `None` without a controller.
-    fn join_packet_ins(&self) -> u64 {
+    /// The controller's counts of packet-ins with MP_JOIN; none without a controller.
+    fn joins(&self) -> Joins {
         let controller = self.lab.controller.as_ref().map(ControllerAddresses::client);
-        controller.and_then(|it| it.join_packet_ins().ok()).unwrap_or_default()
+        controller.and_then(|it| it.joins().ok()).unwrap_or_default()
     }
 
     /// The clients of the transfers, then those of the cross traffic.
@@ -150,7 +160,7 @@ impl<'a> Round<'a> {
     /// The time limit: a copy that is not complete by then fails.
     fn limit(&self) -> Duration {
         match self.transfers.first().map(|first| first.setting.work.tool) {
-            Some(Tool::Copy | Tool::Http | Tool::Ftp) => self.traffic.duration,
+            Some(tool) if tool.needs_bytes() => self.traffic.duration,
             _ => self.traffic.warm_up + self.traffic.duration + 2 * TOOL_TIMEOUT,
         }
     }

@@ -142,7 +142,10 @@ impl<'a> Transfer<'a> {
     ) -> Result<(), LabError> {
         let listening = interrupt.poll(TOOL_TIMEOUT, || {
             alive()?;
-            listens(namespace, self.port)
+            match self.setting.mode {
+                Mode::Quic => has_socket(namespace, self.port),
+                _ => listens(namespace, self.port),
+            }
         })?;
         listening.ok_or_else(|| self.failed("the server does not listen"))
     }
@@ -189,16 +192,30 @@ impl<'a> Transfer<'a> {
     }
 }
 
-// State 0A is LISTEN; /proc/thread-self shows the thread's own namespace.
+/// Whether TCP listens at a port: state 0A is LISTEN.
 pub(super) fn listens(namespace: &Namespace, port: u16) -> Result<Option<()>, LabError> {
+    socket_in(namespace, ["tcp", "tcp6"], port, "0A")
+}
+
+/// Whether there is a UDP socket that is not connected: in state 07.
+fn has_socket(namespace: &Namespace, port: u16) -> Result<Option<()>, LabError> {
+    socket_in(namespace, ["udp", "udp6"], port, "07")
+}
+
+// /proc/thread-self shows the thread's own namespace.
+fn socket_in(
+    namespace: &Namespace,
+    tables: [&str; 2],
+    port: u16,
+    state: &str,
+) -> Result<Option<()>, LabError> {
     let port = format!(":{port:04X}");
     let listening = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
-        words.next().is_some_and(|local| local.ends_with(&port)) && words.nth(1) == Some("0A")
+        words.next().is_some_and(|local| local.ends_with(&port)) && words.nth(1) == Some(state)
     };
     namespace.run(|| {
-        let tables =
-            ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
+        let tables = tables.map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
         Ok(tables.into_iter().flatten().any(|table| table.lines().any(listening)).then_some(()))
     })
 }

@@ -16,6 +16,8 @@ pub enum Mode {
     Mptcp,
     /// UDP at a rate.
     Udp,
+    /// QUIC (RFC 9000), which is UDP to the network and has its own congestion control.
+    Quic,
 }
 
 /// The tool that makes traffic.
@@ -32,6 +34,8 @@ pub enum Tool {
     Http,
     /// `wget` gets a file from `vsftpd` at the sender.
     Ftp,
+    /// `tquic_client` gets a file from `tquic_server` at the sender, by HTTP/3 (RFC 9114).
+    Http3,
 }
 
 /// A tool with a length.
@@ -233,6 +237,7 @@ impl fmt::Display for Mode {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
             Self::Udp => "udp",
+            Self::Quic => "quic",
         })
     }
 }
@@ -249,12 +254,12 @@ impl fmt::Display for Protocol {
 impl Tool {
     /// Whether the tool carries a fixed number of bytes.
     pub const fn needs_bytes(self) -> bool {
-        matches!(self, Self::Copy | Self::Http | Self::Ftp)
+        matches!(self, Self::Copy | Self::Http | Self::Ftp | Self::Http3)
     }
 
     /// Whether the receiver opens the connections and fetches the data.
     pub const fn is_got(self) -> bool {
-        matches!(self, Self::Http | Self::Ftp)
+        matches!(self, Self::Http | Self::Ftp | Self::Http3)
     }
 }
 
@@ -266,6 +271,7 @@ impl fmt::Display for Tool {
             Self::Gridftp => "gridftp",
             Self::Http => "http",
             Self::Ftp => "ftp",
+            Self::Http3 => "http3",
         })
     }
 }

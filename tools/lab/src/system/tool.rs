@@ -144,6 +144,9 @@ fn missing(program: &str) -> LabError {
     let package = PACKAGES.iter().find(|(name, _)| *name == program);
     let remedy = match package {
         Some((_, package)) => format!("install it, on Debian with `apt install {package}`"),
+        None if program.starts_with("tquic_") => {
+            "install it with `cargo install tquic_tools --locked`".to_owned()
+        }
         None => "install it, or give its full path".to_owned(),
     };
     LabError::missing(format!("the program {program} is not there"), remedy)

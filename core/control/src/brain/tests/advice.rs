@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::mptcp::{THREE_WAYS, add, join, open, ways};
 use super::network::{Network, dpid, ip, tuple};
+use crate::counters::Counters;
 use crate::event::Event;
 use crate::pipeline::Rule;
 use crate::request::{Asker, Reply, Request, Ticket};
@@ -281,6 +282,8 @@ fn a_join_that_comes_to_the_controller_all_the_same_goes_the_way_it_was_given() 
     add(&mut network, advised[0].tuple());
     assert_eq!(way(&mut network, &advised[0]), [1, 2, 9]);
     assert_eq!(network.brain.transfers().len(), 1);
+    let Counters { joins, join_answers, advised_joins, .. } = network.brain.counters();
+    assert_eq!([joins, join_answers, advised_joins], [2, 1, 2], "its SYN and its SYN/ACK");
 }
 
 #[test]

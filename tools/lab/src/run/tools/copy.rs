@@ -123,7 +123,7 @@ fn join<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
 
 fn socket(mode: Mode, direction: &Direction) -> io::Result<Socket> {
     let protocol = match mode {
-        Mode::Tcp | Mode::Udp => Protocol::TCP,
+        Mode::Tcp | Mode::Udp | Mode::Quic => Protocol::TCP,
         Mode::Mptcp => Protocol::MPTCP,
     };
     let domain = if direction.source.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };

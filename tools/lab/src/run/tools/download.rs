@@ -1,4 +1,4 @@
-//! A file that the receiver gets with wget, from Python's `http.server` or `vsftpd` at the sender.
+//! A file that the receiver gets: with wget from Python's `http.server` or `vsftpd` at the sender, or by HTTP/3.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -9,12 +9,13 @@ use std::time::Duration;
 use super::super::transfer::{Finding, Transfer};
 use super::RunningTransfer;
 use super::client::Client;
+use super::http3;
 use super::process::{ended, last_line, spawn};
 use super::samples::Samples;
 use super::whole_file::WholeFile;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
-use crate::scenario::Tool as Work;
+use crate::scenario::{Mode, Tool as Work};
 use crate::system::Tool;
 
 /// A client and a server; the server runs on the sending host.
@@ -40,6 +41,7 @@ impl<'a> Download<'a> {
         let file = WholeFile::to_read(&name, work.bytes)?;
         let tool = match work.tool {
             Work::Ftp => vsftpd(&transfer, &file, &log("server").with_extension("conf"))?,
+            Work::Http3 => http3::server(&transfer, &file)?,
             _ => http_server(&transfer, &file),
         };
         let (namespace, said) = (transfer.client_namespace(), log("server"));
@@ -50,6 +52,13 @@ impl<'a> Download<'a> {
         })?;
         let log = log("client");
         Ok(Self { transfer, server, log, file, client: None, samples: Samples::default() })
+    }
+
+    fn tool(&self) -> Tool {
+        match self.transfer.setting.work.tool {
+            Work::Http3 => http3::client(&self.transfer, &self.file),
+            _ => self.wget(),
+        }
     }
 
     fn wget(&self) -> Tool {
@@ -66,13 +75,14 @@ impl<'a> Download<'a> {
 
 impl RunningTransfer for Download<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
-        let tool = self.wget().within(&self.transfer.server_namespace());
+        let tool = self.tool().within(&self.transfer.server_namespace());
         self.client = Some(Client::start(tool, &self.log, self.transfer.client_namespace())?);
         Ok(())
     }
 
     fn sample(&mut self, elapsed: Duration, acked: u64) {
-        self.samples.add(elapsed, acked);
+        let by_quic = self.transfer.setting.mode == Mode::Quic;
+        self.samples.add(elapsed, if by_quic { self.file.received() } else { acked });
     }
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
@@ -84,7 +94,7 @@ impl RunningTransfer for Download<'_> {
         let Some(client) = &mut self.client else { return Ok(None) };
         let took = match client.ended()? {
             Some((status, _)) if !status.success() => {
-                let what = format!("wget ended ({status}) and said: {}", last_line(&self.log));
+                let what = format!("the client ended ({status}) and said: {}", last_line(&self.log));
                 return Err(self.transfer.failed(&what));
             }
             Some((_, took)) => took,

@@ -95,7 +95,7 @@ impl RunningTransfer for IperfPair<'_> {
 // iperf3 3.12 has no option for MPTCP; mptcpize changes its sockets.
 fn iperf3(transfer: &Transfer<'_>) -> Tool {
     let tool = match transfer.setting.mode {
-        Mode::Tcp | Mode::Udp => transfer.lab.deployed.tool("iperf3"),
+        Mode::Tcp | Mode::Udp | Mode::Quic => transfer.lab.deployed.tool("iperf3"),
         Mode::Mptcp => transfer.lab.deployed.tool("mptcpize").args(["run", "iperf3"]),
     };
     tool.args(["--json", "--interval", "0.5", "--port", &transfer.port.to_string()])

@@ -5,6 +5,7 @@ pub(super) mod copy;
 mod copying;
 mod download;
 mod gridftp;
+mod http3;
 pub(super) mod iperf;
 mod iperf_pair;
 mod process;
@@ -45,6 +46,6 @@ pub(super) fn prepare<'a>(
         Tool::Iperf3 => Box::new(IperfPair::listen(transfer, index, interrupt)?),
         Tool::Copy => Box::new(Copying::new(transfer)),
         Tool::Gridftp => Box::new(Gridftp::listen(transfer, index, interrupt)?),
-        Tool::Http | Tool::Ftp => Box::new(Download::listen(transfer, index, interrupt)?),
+        Tool::Http | Tool::Ftp | Tool::Http3 => Box::new(Download::listen(transfer, index, interrupt)?),
     })
 }

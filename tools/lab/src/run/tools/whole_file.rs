@@ -52,6 +52,11 @@ impl WholeFile {
         &self.target
     }
 
+    /// The bytes received so far.
+    pub(super) fn received(&self) -> u64 {
+        fs::metadata(&self.target).map_or(0, |file| file.len())
+    }
+
     /// The received bytes, and whether they are those sent.
     pub(super) fn compare(&self, longest_stall: f64) -> Result<Delivery, LabError> {
         let hash = |path: &Path| hash(path).map_err(|error| LabError::file(path, error));

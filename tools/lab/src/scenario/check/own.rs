@@ -17,6 +17,7 @@ struct Place<'a> {
 pub(super) fn check(direction: &file::Direction, key: &str, problems: &mut Problems) -> OwnSettings {
     let place = Place { direction, key };
     check_tool(&place, problems);
+    check_mode(&place, problems);
     check_rate(&place, problems);
     if let Some(streams) = &direction.streams {
         check_number(streams.value, streams.referenced, &format!("{key}.streams"), problems);
@@ -63,6 +64,14 @@ fn check_tool(place: &Place<'_>, problems: &mut Problems) {
     if tool.value == Tool::Gridftp && place.mode() != Some(Mode::Tcp) {
         let what = "gridftp has connections of its own";
         problems.add(tool.referenced, place.at("tool"), what, "give this direction mode: tcp");
+    }
+}
+
+/// A direction has no file to get, which is all that QUIC carries.
+fn check_mode(place: &Place<'_>, problems: &mut Problems) {
+    if let Some(mode) = place.direction.mode.as_ref().filter(|mode| mode.value == Mode::Quic) {
+        let remedy = "give traffic.tool: http3 with traffic.modes: [quic]";
+        problems.add(mode.referenced, place.at("mode"), "quic carries http3", remedy);
     }
 }
 

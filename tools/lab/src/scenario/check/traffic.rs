@@ -49,6 +49,7 @@ pub(super) fn check(
     let assign = traffic.assign.as_ref();
     let assign = assign.map(|it| check_assign(it, &own::tools(traffic), "traffic.assign", problems));
     check_gridftp(traffic, &directions, problems);
+    check_http3(traffic, problems);
     check_beginnings(traffic, warm_up + duration, problems);
     Some(Traffic {
         works,
@@ -151,7 +152,8 @@ fn check_beginnings(traffic: &file::Traffic, length: Duration, problems: &mut Pr
 fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &mut Problems) {
     let tools = &traffic.tool.value.0;
     let own = tools.iter().find(|tool| **tool == Tool::Gridftp || tool.is_got());
-    if let Some(tool) = own.filter(|_| traffic.modes.value.contains(&Mode::Mptcp)) {
+    if let Some(tool) = own.filter(|tool| **tool != Tool::Http3 && traffic.modes.value.contains(&Mode::Mptcp))
+    {
         let at = traffic.modes.referenced;
         let what = format!("{tool} has connections of its own");
         problems.add(at, "traffic.modes", what, "give tcp alone");
@@ -162,6 +164,22 @@ fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &m
     if directions.iter().any(|direction| direction.source.is_ipv6()) {
         let what = "gridftp is run over IPv4";
         problems.add(traffic.tool.referenced, "traffic.tool", what, "give the hosts IPv4 addresses");
+    }
+}
+
+/// Checks that QUIC carries HTTP/3, and nothing else carries it.
+fn check_http3(traffic: &file::Traffic, problems: &mut Problems) {
+    let (tools, modes) = (&traffic.tool.value.0, &traffic.modes.value);
+    let (some, all) = (tools.contains(&Tool::Http3), tools.iter().all(|tool| *tool == Tool::Http3));
+    if some && modes.as_slice() != [Mode::Quic] {
+        problems.add(traffic.modes.referenced, "traffic.modes", "http3 goes over QUIC", "give quic alone");
+    } else if !all && modes.contains(&Mode::Quic) {
+        problems.add(
+            traffic.modes.referenced,
+            "traffic.modes",
+            "quic carries http3",
+            "take tool: http3 alone",
+        );
     }
 }
 
