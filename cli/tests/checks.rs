@@ -69,7 +69,7 @@ fn words_of_the_parser_do_not_reach_users() {
     let folder = folder_with(&[("pair.yaml", &PAIR.replace("modes: [tcp]", "modes: [sctp]"))]);
     let (code, printed) = check("lab", &folder.path().join("pair.yaml"));
     assert_eq!(code, Some(2));
-    assert!(printed.contains("there is no value \"sctp\": write tcp, mptcp or udp"), "{printed}");
+    assert!(printed.contains("there is no value \"sctp\": write tcp, mptcp, udp or quic"), "{printed}");
 }
 
 #[test]
