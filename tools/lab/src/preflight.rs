@@ -10,6 +10,9 @@ use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Scenario};
 use crate::system::{Tool, kernel};
 
+/// The congestion controls of the HTTP/3 server.
+const QUIC_CONTROLS: [&str; 2] = ["cubic", "bbr"];
+
 /// Checks that this machine can build `scenario` with this control, before anything is made.
 pub(crate) fn check(scenario: &Scenario, control: &Control) -> Result<(), LabError> {
     if !Uid::effective().is_root() {
@@ -25,6 +28,21 @@ pub(crate) fn check(scenario: &Scenario, control: &Control) -> Result<(), LabErr
         Tool::unmarked("etcd").arg("--version").run()?;
     }
     scenario.topology.hosts.iter().try_for_each(check_congestion_control)
+}
+
+/// Checks that this machine has the tools for the traffic of `scenario`.
+pub(crate) fn check_traffic(scenario: &Scenario) -> Result<(), LabError> {
+    if !scenario.traffic.as_ref().is_some_and(|traffic| traffic.has_mode(Mode::Quic)) {
+        return Ok(());
+    }
+    let mut controls = scenario.topology.hosts.iter().filter_map(|host| host.congestion_control.as_deref());
+    if let Some(other) = controls.find(|control| !QUIC_CONTROLS.contains(control)) {
+        let what = format!("the HTTP/3 server has no congestion control {other}");
+        return Err(LabError::missing(what, format!("name one of {}", QUIC_CONTROLS.join(" and "))));
+    }
+    // An error says how to get them.
+    let programs = ["tquic_client", "tquic_server"].into_iter();
+    programs.map(Tool::unmarked).try_for_each(|tool| tool.arg("--version").run().map(drop))
 }
 
 fn needs_mptcp(scenario: &Scenario) -> bool {

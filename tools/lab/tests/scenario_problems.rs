@@ -74,6 +74,10 @@ const BAD: &[(&str, &str)] = &[
     ("tool: iperf3\n  modes: [tcp]", "tool: ftp\n  bytes: 1MB\n  modes: [tcp, mptcp]"),
     ("tool: iperf3\n  modes: [tcp]", "tool: http3\n  bytes: 1MB\n  modes: [tcp, quic]"),
     ("modes: [tcp]", "modes: [quic]"),
+    (
+        "tool: iperf3\n  modes: [tcp]\n  directions: [{ from: a, to: b }]",
+        "tool: http3\n  bytes: 1MB\n  modes: [quic]\n  directions: [{ from: a, to: b, mode: tcp }]",
+    ),
     ("mode: tcp, at", "tool: http, bytes: 1MB, at"),
     ("value: goodput_bps", "value: intact"),
     ("at: 5s", "at: soon"),

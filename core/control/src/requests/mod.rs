@@ -42,6 +42,7 @@ impl Requests {
     pub(crate) fn handle_timeout(&mut self, on: &mut RequestDeps<'_>) {
         self.expire_confirmations(on);
         self.tick_advice(on);
+        self.remove_lingering(on);
     }
 
     /// Stops requests that wait for an ended stream.

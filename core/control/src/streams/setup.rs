@@ -109,6 +109,9 @@ impl Streams {
         } else {
             // A connection above its port's limit gets no path of its own.
             let opener = Opener { tuple, handshake: handshake(tcp), policy: deps.cx.policy_of(&tuple) };
+            if matches!(opener.handshake, Some(Handshake::Join(MpJoin::Syn { .. }))) {
+                count_join(deps, &tuple);
+            }
             let is_admitted = !is_new(deps, &opener) || deps.admission.admit_stream(&mut deps.cx, at);
             return is_admitted && self.handle_syn(deps, at.dpid, opener, bytes);
         }
@@ -133,10 +136,6 @@ impl Streams {
     }
 
     fn sort(&mut self, deps: &mut StreamDeps<'_>, syn: Syn<'_>) {
-        let is_join = matches!(syn.opening, Some(Opening::Join(_)));
-        if is_join {
-            count_join(deps, &syn.tuple);
-        }
         if let Some(Opening::Join(token)) = syn.opening
             && self.classify_join(deps, syn, token)
         {

@@ -73,9 +73,7 @@ const COUNTERS: [Total; 16] = [
     ("syns", "TCP SYNs of hosts among them", |it| it.counters.syns),
     ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", |it| it.counters.joins),
     ("join_answers", "SYN/ACKs among these joins", |it| it.counters.join_answers),
-    ("advised_joins", "Of subflows that the controller has advised, among these joins", |it| {
-        it.counters.advised_joins
-    }),
+    ("advised_joins", "Those among these joins that open advised subflows", |it| it.counters.advised_joins),
     ("unreadable_packets", "Frames among them that could not be read", |it| it.counters.unreadable),
     ("lldp_refused", "Discovery frames that LLDP validation refused", |it| it.counters.lldp_refused),
     ("address_conflicts", "Address conflicts refused because the holder answered", |it| {

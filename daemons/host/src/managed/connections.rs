@@ -84,8 +84,8 @@ struct Managed {
     /// Before the last question that followed a failure.
     wait: Option<Duration>,
     ask_at: Option<Instant>,
-    /// When the question was asked that has no answer yet. Another one would name the subflows of before that answer, and
-    /// cost those that it opens.
+    /// When the unanswered question was asked. A second one would list the subflows of before, and its answer would close the
+    /// new ones.
     asked_at: Option<Instant>,
 }
 
@@ -200,6 +200,9 @@ impl Connections {
     }
 
     fn begin(&mut self, now: Instant, connection: &Connection) {
+        if self.known.get(&connection.token).is_some_and(|known| known.first == connection.ends) {
+            return;
+        }
         if self.known.len() >= MAX_CONNECTIONS {
             tracing::warn!(token = %connection.token, "too many connections: this one keeps its one subflow");
             return;
@@ -266,7 +269,7 @@ impl Managed {
         refuse(*ends == self.first || wanted.contains(ends), Refusal::Repeated)
     }
 
-    /// What failed after the question is not opened again by the answer.
+    /// Advice does not reopen a subflow that failed after the question.
     fn works_since(&self, asked_at: Option<Instant>, ends: &SubflowEnds) -> Result<(), Refusal> {
         let is_this = |(at, failed): &(Instant, SubflowEnds)| {
             failed == ends && asked_at.is_some_and(|asked| asked <= *at)

@@ -9,11 +9,12 @@ use braid_types::ADVISED_PORTS;
 /// The agent's own advice without a controller: `subflows` in total, the first one included, the same number between
 /// every pair of addresses as far as possible.
 ///
-/// What is there stays; what has failed is not tried again from the same port.
+/// Open subflows stay, even if there are more: a controller that is silent for a moment costs none. What has failed is not
+/// tried again from the same port.
 #[must_use]
 pub fn advise(request: &AdviceRequest, subflows: usize) -> Advice {
     let wanted = subflows.saturating_sub(1).min(request.max_subflows);
-    let mut advised: Vec<_> = request.subflows.iter().take(wanted).copied().collect();
+    let mut advised: Vec<_> = request.subflows.iter().take(request.max_subflows).copied().collect();
     let mut ports = free_ports(request);
     while advised.len() < wanted {
         let least = pairs(request).min_by_key(|pair| uses(request, &advised, pair));

@@ -1,4 +1,4 @@
-//! The lab's client of its controllers: the few lists and the metric that a lab reads, and which member leads.
+//! The lab's client of its controllers: the few lists and metrics that a lab reads, and which member leads.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) struct Joins {
     pub(crate) all: u64,
     /// SYN/ACKs among them.
     pub(crate) answers: u64,
-    /// Of subflows that the controller has advised, among them.
+    /// Those among them that open subflows which the controller has advised.
     pub(crate) advised: u64,
 }
 

@@ -50,8 +50,12 @@ impl Report {
         })
     }
 
-    /// The ratios of all profiles.
-    fn profiles_plot(&self) -> Result<String, PlotError> {
+    /// The ratios of all profiles beside published ones, as an SVG picture.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be drawn.
+    pub fn profiles_plot(&self) -> Result<String, PlotError> {
         let (marks, bars) = profiles::marked(&self.profiles);
         let first = self.profiles.first().and_then(|row| row.ratios.first());
         let title = format!("{}: ratios of goodput, and published ones", self.scenario);

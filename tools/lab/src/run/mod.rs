@@ -105,7 +105,9 @@ impl Labs {
         let cases = scenario.cases();
         // What the last one lacks is not found out after hours.
         let mut controls = cases.iter().map(|case| (case, control.with_variant(&case.variant)));
-        controls.try_for_each(|(case, control)| preflight::check(&case.scenario, &control))?;
+        controls.try_for_each(|(case, control)| {
+            preflight::check(&case.scenario, &control).and_then(|()| preflight::check_traffic(&case.scenario))
+        })?;
         for case in cases {
             let title = title(scenario, &case);
             progress.stage(&format!("building {name}{title}"));

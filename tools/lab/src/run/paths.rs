@@ -17,12 +17,12 @@ pub(super) struct Paths(BTreeMap<FiveTuple, Vec<Seen>>);
 struct Seen {
     /// Since the start.
     at: Duration,
-    way: Way,
+    on: PathAndPorts,
 }
 
 /// The switches that a stream passes, and the ports by which it leaves them; empty: the default path.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Way {
+struct PathAndPorts {
     path: Vec<DatapathId>,
     ports: Vec<SwitchPort>,
 }
@@ -32,14 +32,14 @@ impl Paths {
     pub(super) fn ask(&mut self, at: Duration, controller: Option<&ControllerAddresses>) {
         let streams = controller.and_then(|it| it.client().streams().ok());
         for stream in streams.into_iter().flatten() {
-            self.note(at, stream.tuple(), Way { path: stream.path, ports: stream.ports });
+            self.note(at, stream.tuple(), PathAndPorts { path: stream.path, ports: stream.ports });
         }
     }
 
-    fn note(&mut self, at: Duration, tuple: FiveTuple, way: Way) {
-        let before = self.0.get(&tuple).and_then(|all| all.last()).map(|last| &last.way);
-        if *before.unwrap_or(&Way::default()) != way {
-            self.0.entry(tuple).or_default().push(Seen { at, way });
+    fn note(&mut self, at: Duration, tuple: FiveTuple, on: PathAndPorts) {
+        let before = self.0.get(&tuple).and_then(|all| all.last()).map(|last| &last.on);
+        if *before.unwrap_or(&PathAndPorts::default()) != on {
+            self.0.entry(tuple).or_default().push(Seen { at, on });
         }
     }
 
@@ -52,9 +52,9 @@ impl Paths {
     }
 }
 
-fn change(Seen { at, way }: &Seen, is_reversed: bool, plan: &Plan) -> PathChange {
-    let mut path: Vec<_> = way.path.iter().map(|dpid| name(*dpid, plan)).collect();
-    let mut devices: Vec<_> = way.ports.iter().filter_map(|at| device(*at, is_reversed, plan)).collect();
+fn change(Seen { at, on }: &Seen, is_reversed: bool, plan: &Plan) -> PathChange {
+    let mut path: Vec<_> = on.path.iter().map(|dpid| name(*dpid, plan)).collect();
+    let mut devices: Vec<_> = on.ports.iter().filter_map(|at| device(*at, is_reversed, plan)).collect();
     if is_reversed {
         path.reverse();
         devices.reverse();
@@ -94,10 +94,10 @@ mod tests {
         FiveTuple { src, dst, src_port: 1, dst_port: 2 }
     }
 
-    fn by(path: &[u64], ports: &[u32]) -> Way {
+    fn by(path: &[u64], ports: &[u32]) -> PathAndPorts {
         let ports =
             path.iter().zip(ports).map(|(dpid, port)| SwitchPort::new(DatapathId(*dpid), PortNo(*port)));
-        Way { ports: ports.collect(), path: path.iter().copied().map(DatapathId).collect() }
+        PathAndPorts { ports: ports.collect(), path: path.iter().copied().map(DatapathId).collect() }
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_links_are_told_apart_by_their_interfaces_in_both_directions() {
+    fn interfaces_distinguish_parallel_links_in_both_directions() {
         let link = "{between: [s, t], rate: 10Mbit}";
         let (plan, tuple) = (plan_of(&format!("{link}, {link}, {{between: [t, u], rate: 10Mbit}}")), tuple());
         let mut paths = Paths::default();

@@ -107,7 +107,7 @@ impl<'a> Round<'a> {
         self.rows(running, &watch, (&before, heard.all), start.elapsed())
     }
 
-    /// Says which joins the controller was sent where none is expected.
+    /// Says which joins the controller was sent, if an expectation counts them.
     fn report_joins(&self, Joins { all, answers, advised }: Joins, progress: &dyn Progress) {
         let is_judged = self.scenario.expect.iter().any(|it| it.value == Metric::JoinPacketIns);
         if is_judged && all > 0 {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::report::{Row, RowDirection, StreamRow, lab_title};
+use super::report::{Row, RowDirection, lab_title};
 use crate::scenario::{Mode, Work};
 
 /// The settings that the runs of one measurement share.
@@ -116,20 +116,21 @@ fn group<'a>(
 
 /// The size of the largest set of paths that share no link.
 pub(super) fn disjoint_paths(row: &Row) -> usize {
-    let paths: BTreeSet<_> = row.streams.iter().map(hops).filter(|it| !it.is_empty()).collect();
-    let paths: Vec<_> = paths.into_iter().take(MAX_TRIED_PATHS).collect();
+    let streams = row.streams.iter().filter(|it| !it.path.is_empty());
+    let paths: BTreeSet<_> = streams.map(|it| (it.path.as_slice(), it.devices.as_slice())).collect();
+    let paths: Vec<_> = paths.into_iter().take(MAX_TRIED_PATHS).map(hops).collect();
     most_disjoint(&paths, &BTreeSet::new())
 }
 
 /// Paths whose subsets are all tried.
 const MAX_TRIED_PATHS: usize = 16;
 
-/// The links of a path, each by its switches and the interface of the first, which tells parallel links apart.
+/// The links of a path: the switches at both ends, and the interface of the first, which distinguishes parallel links.
 type Hops<'a> = BTreeSet<(&'a str, &'a str, &'a str)>;
 
-fn hops(stream: &StreamRow) -> Hops<'_> {
-    let devices = stream.devices.iter().map(String::as_str).chain(std::iter::repeat(""));
-    let switches = stream.path.iter().zip(stream.path.iter().skip(1));
+fn hops<'a>((path, devices): (&'a [String], &'a [String])) -> Hops<'a> {
+    let devices = devices.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let switches = path.iter().zip(path.iter().skip(1));
     switches.zip(devices).map(|((from, to), device)| (from.as_str(), to.as_str(), device)).collect()
 }
 

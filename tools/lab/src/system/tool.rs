@@ -145,7 +145,8 @@ fn missing(program: &str) -> LabError {
     let remedy = match package {
         Some((_, package)) => format!("install it, on Debian with `apt install {package}`"),
         None if program.starts_with("tquic_") => {
-            "install it with `cargo install tquic_tools --locked`".to_owned()
+            "build it with `scripts/quic-tools`, or `cargo install tquic_tools --locked`, which needs cmake"
+                .to_owned()
         }
         None => "install it, or give its full path".to_owned(),
     };

@@ -1,6 +1,7 @@
 //! The page: Markdown from a plan and its findings, and a plot for each run that wants one.
 
 mod plots;
+mod profiles;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -86,7 +87,7 @@ fn run(run: &Run, found: &RunFindings, plots: &mut Vec<(String, String)>) -> Res
         let _ = writeln!(text, "\nA repetition failed: {}", why.replace('\n', " "));
     }
     text += &tables::figures(found);
-    text += &tables::settings(found);
+    text += &profiles::table(found).unwrap_or_else(|| tables::settings(found));
     text += &tables::study(found);
     text += &tables::verdicts(run, found);
     if let Some(svg) = plots::draw(run, found)? {

@@ -28,6 +28,10 @@ pub(super) fn draw(run: &Run, found: &RunFindings) -> Result<Option<String>, Res
             let first = found.records.iter().find_map(lab_report);
             lines(&Line::TIME, first.map(over_time).unwrap_or_default())
         }
+        Plot::Profiles => {
+            let first = found.records.iter().find_map(lab_report);
+            first.map(|it| it.profiles_plot().map_err(|error| failed(error.to_string()))).transpose()
+        }
         Plot::Streams => lines(&Line::STREAMS, streams(found)),
         Plot::Figures => lines(&Line { x: &run.x_axis, y: "Mbit/s" }, figures(found)),
         Plot::Study => {

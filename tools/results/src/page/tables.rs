@@ -140,17 +140,28 @@ fn convergence(report: &Report<convergence::Row>) -> String {
 }
 
 fn workload(report: &Report<workload::Row>) -> String {
-    let mut text = "\nFlow completion times in milliseconds.\n\n\
+    let has_intervals = report.rows.iter().any(|row| row.short.p99_confidence.is_some());
+    let intervals = if has_intervals { ", ± half the 95 % confidence interval over the seeds" } else { "" };
+    let mut text = format!("\nFlow completion times in milliseconds{intervals}.\n\n");
+    text += "\
         | load | method | short: mean | median | 95 % | 99 % | large: mean | 99 % | seeds |\n\
-        |---|---|---|---|---|---|---|---|---|\n"
-        .to_owned();
+        |---|---|---|---|---|---|---|---|---|\n";
     for row in &report.rows {
-        let all =
-            [row.short.mean, row.short.median, row.short.p95, row.short.p99, row.large.mean, row.large.p99];
-        let all = all.map(|seconds| format!("{:.1}", seconds * 1e3)).join(" | ");
+        let workload::Row { short, large, .. } = row;
+        let [mean, median, p95, of_large] = [short.mean, short.median, short.p95, large.mean].map(millis);
+        let all = [mean, median, p95, slowest(short), of_large, slowest(large)].join(" | ");
         let _ = writeln!(text, "| {} % | {} | {all} | {} |", percent(row.load), cell(&row.method), row.runs);
     }
     text
+}
+
+fn slowest(class: &workload::Class) -> String {
+    let confidence = class.p99_confidence.map(|half| format!(" ± {}", millis(half))).unwrap_or_default();
+    format!("{}{confidence}", millis(class.p99))
+}
+
+fn millis(seconds: f64) -> String {
+    format!("{:.1}", seconds * 1e3)
 }
 
 fn interval(mean: f64, half: Option<f64>) -> String {
@@ -184,7 +195,7 @@ fn plain(values: Statistics) -> String {
     spread(values, number)
 }
 
-fn bare(values: Statistics, unit: Unit) -> String {
+pub(super) fn bare(values: Statistics, unit: Unit) -> String {
     let scale = match unit {
         Unit::Mbit => 1e-6,
         Unit::Percent => 100.0,
@@ -213,7 +224,7 @@ fn spread(values: Statistics, text: impl Fn(f64) -> String) -> String {
 }
 
 /// Text that does not end a table's cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.trim().replace('|', "\\|").replace('\n', " ")
 }
 

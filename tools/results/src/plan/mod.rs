@@ -84,6 +84,8 @@ pub enum Plot {
     Streams,
     /// The figures that have an `x`.
     Figures,
+    /// Ratios of profiles beside published ones, of the first repetition.
+    Profiles,
     /// What the simulator draws.
     Study,
 }

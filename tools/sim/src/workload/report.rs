@@ -1,10 +1,12 @@
 //! The report of a workload study: flow completion times of short, large and all flows.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Expectation, Figure, Flow, Kind, Outcome, Study};
 use crate::report::{Cost, Report, Verdict};
-use crate::statistics::{mean, quantile};
+use crate::statistics::{confidence, mean, quantile};
 
 /// What the runs of one workload showed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -46,6 +48,9 @@ pub struct Class {
     pub p95: f64,
     /// The 99th percentile, in seconds.
     pub p99: f64,
+    /// Half the width of the 95 % confidence interval of the 99th percentile, from that of each run; `None` with one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_confidence: Option<f64>,
 }
 
 impl Row {
@@ -68,19 +73,31 @@ impl Class {
         }
     }
 
-    fn of<'a>(flows: impl Iterator<Item = &'a Flow>) -> Self {
-        let all: Vec<_> = flows.map(|flow| flow.took).collect();
-        let mut took: Vec<_> = all.iter().flatten().map(std::time::Duration::as_secs_f64).collect();
-        took.sort_by(f64::total_cmp);
+    /// Of the flows that are counted, of all runs.
+    fn of(runs: &[Option<Outcome>], is_counted: impl Fn(&Flow) -> bool) -> Self {
+        let runs = runs.iter().flatten().map(|run| run.flows.iter().filter(|flow| is_counted(flow)));
+        let runs: Vec<Vec<_>> = runs.map(|flows| flows.map(|flow| flow.took).collect()).collect();
+        let all = || runs.iter().flatten();
+        let took = sorted(all());
+        let ended = runs.iter().map(sorted).filter(|run| !run.is_empty());
+        let slowest: Vec<_> = ended.map(|run| quantile(&run, 0.99)).collect();
         Self {
-            flows: all.len(),
-            unfinished: all.len() - took.len(),
+            flows: all().count(),
+            unfinished: all().count() - took.len(),
             mean: mean(&took),
             median: quantile(&took, 0.5),
             p95: quantile(&took, 0.95),
             p99: quantile(&took, 0.99),
+            p99_confidence: confidence(&slowest),
         }
     }
+}
+
+/// The seconds of those that have ended, in order.
+fn sorted<'a>(took: impl IntoIterator<Item = &'a Option<Duration>>) -> Vec<f64> {
+    let mut seconds: Vec<_> = took.into_iter().flatten().map(Duration::as_secs_f64).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds
 }
 
 /// What the runs of all cells showed; the outcomes come by cell and seed.
@@ -91,7 +108,6 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
         .zip(outcomes.chunks(study.seeds.max(1) as usize))
         .map(|(cell, outcomes)| {
             let workload = &cell.workload;
-            let flows = || outcomes.iter().flatten().flat_map(|outcome| &outcome.flows);
             Row {
                 method: cell.method.clone(),
                 sizes: workload.sizes.to_string(),
@@ -100,9 +116,9 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
                 large_scheme: workload.large.scheme.to_string(),
                 large_subflows: workload.large.subflows,
                 runs: outcomes.iter().flatten().count(),
-                short: Class::of(flows().filter(|flow| flow.bytes <= study.short)),
-                large: Class::of(flows().filter(|flow| flow.bytes > workload.threshold)),
-                all: Class::of(flows()),
+                short: Class::of(outcomes, |flow| flow.bytes <= study.short),
+                large: Class::of(outcomes, |flow| flow.bytes > workload.threshold),
+                all: Class::of(outcomes, |_| true),
             }
         })
         .collect();
@@ -118,4 +134,25 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
     let mut cost = Cost::default();
     outcomes.iter().flatten().for_each(|outcome| cost.add(outcome.events, outcome.elapsed));
     Report::new(&study.name, rows, verdicts, complete, cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(millis: &[u64]) -> Option<Outcome> {
+        let flow = |it: &u64| Flow { bytes: *it, took: Some(Duration::from_millis(*it)) };
+        let flows = millis.iter().map(flow).collect();
+        Some(Outcome { seed: 1, flows, events: 0, elapsed: Duration::ZERO, completed: true })
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_runs_which_have_such_flows() {
+        let of = |runs: &[Option<Outcome>]| Class::of(runs, |flow| flow.bytes >= 100);
+        let two = of(&[run(&[100, 120]), run(&[140, 1]), run(&[2]), None]);
+        assert_eq!((two.flows, two.p99), (3, 0.14));
+        // t of one degree of freedom times the standard error of 0.12 and 0.14.
+        assert!((two.p99_confidence.unwrap() - 12.706 * 0.01).abs() < 1e-9, "{two:?}");
+        assert_eq!((of(&[run(&[100])]).p99_confidence, of(&[]).p99_confidence), (None, None));
+    }
 }

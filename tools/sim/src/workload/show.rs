@@ -17,7 +17,8 @@ pub fn table(report: &Report<Row>) -> String {
     table.set_header(heading);
     for row in &report.rows {
         let Row { short, large, all, .. } = row;
-        let times = [short.mean, short.median, short.p95, short.p99, large.mean, large.p99].map(millis);
+        let [mean, median, p95, of_large] = [short.mean, short.median, short.p95, large.mean].map(millis);
+        let times = [mean, median, p95, slowest(short), of_large, slowest(large)];
         let load = format!("{:.0} %", row.load * 100.0);
         let unfinished = format!("{} of {}", all.unfinished, all.flows);
         table.add_row([load, row.method.clone()].into_iter().chain(times).chain([unfinished]));
@@ -27,6 +28,12 @@ pub fn table(report: &Report<Row>) -> String {
     format!("{table}\n")
 }
 
+/// The 99th percentile, with its confidence interval.
+fn slowest(class: &Class) -> String {
+    let confidence = class.p99_confidence.map(|half| format!(" ± {:.2}", half * 1e3)).unwrap_or_default();
+    format!("{:.2}{confidence} ms", class.p99 * 1e3)
+}
+
 fn millis(seconds: f64) -> String {
     format!("{:.2} ms", seconds * 1e3)
 }
@@ -34,14 +41,16 @@ fn millis(seconds: f64) -> String {
 /// One line for each row of the report, with a heading; times in seconds.
 pub fn csv(report: &Report<Row>) -> String {
     let class = |name: &str| {
-        ["flows", "unfinished", "mean", "median", "p95", "p99"].map(|it| format!("{name}_{it}")).join(",")
+        let columns = ["flows", "unfinished", "mean", "median", "p95", "p99", "p99_confidence"];
+        columns.map(|it| format!("{name}_{it}")).join(",")
     };
     let classes = ["short", "large", "all"].map(class).join(",");
     let mut text = format!("method,sizes,load,runs,{classes}\n");
     for row in &report.rows {
         let figures = [row.short, row.large, row.all].map(|it| {
-            let Class { flows, unfinished, mean, median, p95, p99 } = it;
-            format!("{flows},{unfinished},{mean:.6},{median:.6},{p95:.6},{p99:.6}")
+            let Class { flows, unfinished, mean, median, p95, p99, p99_confidence } = it;
+            let confidence = p99_confidence.map(|half| format!("{half:.6}")).unwrap_or_default();
+            format!("{flows},{unfinished},{mean:.6},{median:.6},{p95:.6},{p99:.6},{confidence}")
         });
         let method = crate::study::quoted(&row.method);
         // Writing to a text cannot fail.

@@ -11,13 +11,25 @@ use crate::request::Ticket;
 use crate::streams::PlaceOn;
 
 impl Requests {
-    /// A stream has ended or was never opened: its rules are removed.
-    pub(in crate::requests) fn stop_expecting(&mut self, on: &mut RequestDeps<'_>, id: StreamId) {
-        let Some(rules) = self.advising.expected.remove(&id) else { return };
-        let [(_, tuple), _] = rules;
-        self.advising.ports.remove(&(tuple.src, tuple.src_port));
-        for (at, tuple) in rules {
-            on.deps.cx.delete(at.dpid, Rule::AdvisedHandshake { port: at.port, tuple });
+    /// A stream has ended or was never opened: its rules stay for a while.
+    pub(in crate::requests) fn stop_expecting(&mut self, on: &RequestDeps<'_>, id: StreamId) {
+        if let Some(handshake) = self.advising.expected.remove(&id) {
+            self.advising.lingering.push(on.deps.cx.now, handshake);
+        }
+    }
+
+    /// Removes the rules of streams that ended a while ago, unless the host has opened the same ones again by itself.
+    pub(in crate::requests) fn remove_lingering(&mut self, on: &mut RequestDeps<'_>) {
+        while let Some(handshake) = self.advising.lingering.pop_due(on.deps.cx.now) {
+            let [(_, opened), _] = handshake;
+            let again = on.deps.transfers.by_tuple(&opened);
+            if again.is_some_and(|stream| self.advising.expected.contains_key(&stream.id)) {
+                continue;
+            }
+            self.advising.ports.remove(&(opened.src, opened.src_port));
+            for (at, tuple) in handshake {
+                on.deps.cx.delete(at.dpid, Rule::AdvisedHandshake { port: at.port, tuple });
+            }
         }
     }
 

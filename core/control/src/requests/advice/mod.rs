@@ -2,6 +2,7 @@
 
 mod choose;
 mod expect;
+mod lingering;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -16,6 +17,7 @@ use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
 use crate::streams::PlaceOn;
+use lingering::Lingering;
 
 /// Seconds until the agent asks again after complete advice.
 const ADVICE_INTERVAL_S: u32 = 60;
@@ -26,15 +28,18 @@ const PATH_AVOID_TIME: Duration = Duration::from_secs(10);
 /// Paths of failed subflows that are remembered.
 const MAX_AVOIDED: usize = 1_024;
 
+/// Where the first packets of both ends of a subflow pass without the controller.
+type Handshake = [(SwitchPort, FiveTuple); 2];
+
 /// Advice requests that wait for switches, and the subflows expected from advised hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Advising {
     waiting: BTreeMap<Ticket, Waiting>,
     /// Requests that only wait for the grace time; some may have been answered already.
     settled: BTreeSet<(Time, Ticket)>,
-    /// Where the first packets of both ends of a stream pass without the controller.
-    expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
-    /// The local ports of those streams.
+    expected: BTreeMap<StreamId, Handshake>,
+    lingering: Lingering,
+    /// The local ports of the streams in both.
     ports: BTreeSet<(IpAddr, u16)>,
     /// Paths on which a subflow of a connection has failed.
     avoided: VecDeque<(FiveTuple, Path, Time)>,
@@ -45,7 +50,7 @@ pub(crate) struct Advising {
 struct Waiting {
     transfer: TransferId,
     since: Time,
-    /// The latest time of the answer.
+    /// The latest time of the answer; switches confirm by then, or the answer goes without what they have not.
     until: Time,
     /// Whether all switches have confirmed, so that only the grace time remains.
     is_settled: bool,
@@ -120,7 +125,10 @@ impl Requests {
             waiting.is_settled = true;
             let now = on.deps.cx.now;
             let grace = on.deps.cx.settings.barrier_grace.max(now.since(waiting.since));
-            self.advising.settled.insert((waiting.until.min(now + grace), ticket));
+            // The host waits no longer than twice that.
+            let latest = waiting.since + on.deps.cx.settings.advice_timeout * 9 / 5;
+            waiting.until = latest.min(now + grace);
+            self.advising.settled.insert((waiting.until, ticket));
         }
     }
 

@@ -265,6 +265,7 @@ fn paths_that_share_two_switches_are_not_disjoint() {
     assert_eq!(disjoint(&[&["l", "r"], &["l", "m", "r"], &["m", "r"], &["m", "l", "r"]]), 2.0);
     assert_eq!(disjoint(&[&["l", "m", "r"], &["k", "m", "r"], &["k", "l", "m", "r"]]), 1.0);
     assert_eq!(disjoint(&[&[], &[]]), 0.0);
+    assert_eq!([disjoint(&[&["s"]]), disjoint(&[&["s"], &["t"]])], [1.0, 2.0]);
 }
 
 #[test]

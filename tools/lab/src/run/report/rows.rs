@@ -189,8 +189,17 @@ impl StreamRow {
         let Some((first, moves)) = self.path_changes.split_first() else {
             return format!("{start} {}", path_name(&self.path));
         };
-        let moves = moves.iter().map(|it| format!(", from {:.1} s {}", it.at, path_name(&it.path)));
-        format!("{start} {}{}", path_name(&first.path), moves.collect::<String>())
+        let moves = moves.iter().map(|it| format!(", from {:.1} s {}", it.at, self.name(it)));
+        format!("{start} {}{}", self.name(first), moves.collect::<String>())
+    }
+
+    /// The switches of one of its paths, and its interfaces if another one has the same switches.
+    fn name(&self, change: &PathChange) -> String {
+        let is_parallel = |it: &PathChange| it.path == change.path && it.devices != change.devices;
+        match self.path_changes.iter().any(is_parallel) {
+            true => format!("{} by {}", path_name(&change.path), change.devices.join(" ")),
+            false => path_name(&change.path),
+        }
     }
 }
 

@@ -102,7 +102,9 @@ impl RunningTransfer for Download<'_> {
         };
         let delivery = self.file.compare(self.samples.longest_stall())?;
         let measured = self.samples.whole(delivery.bytes_received, took);
-        let (retransmits, delivery) = (client.retransmits()?, Some(delivery));
+        // The kernel counts those of TCP.
+        let by_quic = self.transfer.setting.mode == Mode::Quic;
+        let (retransmits, delivery) = (if by_quic { 0 } else { client.retransmits()? }, Some(delivery));
         Ok(Some(Finding { measured, retransmits, ports: None, connections: 1, delivery }))
     }
 }

@@ -1,7 +1,9 @@
-//! HTTP/3 by the client and server of tquic, whose congestion control is the hosts'.
+//! HTTP/3 by the client and server of tquic, with the hosts' congestion control, or CUBIC if they name none.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::super::transfer::Transfer;
@@ -9,8 +11,10 @@ use super::whole_file::WholeFile;
 use crate::error::LabError;
 use crate::system::Tool;
 
-/// The folder of what is served. What is got has the same name, so the two are in different folders.
+/// The folder of the file that is served: its copy has the same name in another folder.
 const SERVED: &str = "served";
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
 
 /// The server of a file, with a new certificate that no client checks.
 pub(super) fn server(transfer: &Transfer<'_>, file: &WholeFile) -> Result<Tool, LabError> {
@@ -18,8 +22,9 @@ pub(super) fn server(transfer: &Transfer<'_>, file: &WholeFile) -> Result<Tool, 
     prepare(transfer, file, &folder).map_err(|error| LabError::file(&folder, error))?;
     let listen = SocketAddr::new(transfer.direction.source, transfer.port).to_string();
     let tool = transfer.lab.deployed.tool("tquic_server").args(["--log-level", "ERROR", "--listen", &listen]);
-    let tool = tool.arg("--root").arg(&folder).args(congestion_control(transfer)?);
-    Ok(tool.arg("--cert").arg(folder.join("certificate.pem")).arg("--key").arg(folder.join("key.pem")))
+    let tool = tool.arg("--root").arg(&folder).args(congestion_control(transfer));
+    let tool = tool.arg("--cert").arg(file.folder().join(CERTIFICATE));
+    Ok(tool.arg("--key").arg(file.folder().join(KEY)))
 }
 
 /// The client, which writes what it gets where the file expects it.
@@ -37,18 +42,14 @@ fn prepare(transfer: &Transfer<'_>, file: &WholeFile, folder: &Path) -> std::io:
     fs::hard_link(file.source(), folder.join(file.target().file_name().unwrap_or_default()))?;
     let made = rcgen::generate_simple_self_signed([transfer.client.name.clone()]);
     let made = made.map_err(std::io::Error::other)?;
-    fs::write(folder.join("certificate.pem"), made.cert.pem())?;
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())
+    fs::write(file.folder().join(CERTIFICATE), made.cert.pem())?;
+    let mut key = OpenOptions::new();
+    let mut key = key.write(true).create_new(true).mode(0o600).open(file.folder().join(KEY))?;
+    key.write_all(made.signing_key.serialize_pem().as_bytes())
 }
 
 /// The sender decides: its kernel's control has no part in QUIC, so the same one is named to the server.
-fn congestion_control(transfer: &Transfer<'_>) -> Result<[String; 2], LabError> {
-    let named = transfer.client.congestion_control.as_deref();
-    match named {
-        Some("cubic" | "bbr") | None => {
-            let control = named.unwrap_or("cubic").to_uppercase();
-            Ok(["--congestion-control-algor".to_owned(), control])
-        }
-        Some(other) => Err(transfer.failed(&format!("http3 has no {other}; give the hosts cubic or bbr"))),
-    }
+fn congestion_control(transfer: &Transfer<'_>) -> [String; 2] {
+    let control = transfer.client.congestion_control.as_deref().unwrap_or("cubic").to_uppercase();
+    ["--congestion-control-algor".to_owned(), control]
 }

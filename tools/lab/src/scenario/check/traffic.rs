@@ -171,15 +171,15 @@ fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &m
 fn check_http3(traffic: &file::Traffic, problems: &mut Problems) {
     let (tools, modes) = (&traffic.tool.value.0, &traffic.modes.value);
     let (some, all) = (tools.contains(&Tool::Http3), tools.iter().all(|tool| *tool == Tool::Http3));
+    let at = traffic.modes.referenced;
     if some && modes.as_slice() != [Mode::Quic] {
-        problems.add(traffic.modes.referenced, "traffic.modes", "http3 goes over QUIC", "give quic alone");
+        problems.add(at, "traffic.modes", "http3 goes over QUIC", "give quic alone");
     } else if !all && modes.contains(&Mode::Quic) {
-        problems.add(
-            traffic.modes.referenced,
-            "traffic.modes",
-            "quic carries http3",
-            "take tool: http3 alone",
-        );
+        problems.add(at, "traffic.modes", "quic carries http3", "take tool: http3 alone");
+    } else if some && own::directions(traffic).any(|it| it.mode.is_some() || it.tool.is_some()) {
+        let what = "with http3, all directions have the same tool and mode";
+        let remedy = "remove mode and tool from traffic.directions";
+        problems.add(traffic.tool.referenced, "traffic.tool", what, remedy);
     }
 }
 
