@@ -59,8 +59,8 @@ pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
     Bound, CaptureRow, Delivery, EventRow, Goodput, HandshakeRow, Interval, LabRow, LeaderRow, ModelRow,
-    MptcpUse, PathChange, PathRow, ProfileRow, Ratio, Report, RequestRow, Row, RowDirection, RunObserver,
-    StreamRow, Verdict, Waits,
+    MptcpUse, PathChange, PathRow, ProfileColumns, ProfileRow, Ratio, Report, RequestRow, Row, RowDirection,
+    RunObserver, StreamRow, Verdict, Waits,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

@@ -34,7 +34,7 @@ use crate::scenario::{Case, Scenario, Traffic};
 use crate::store::Labs;
 
 pub use model::{ModelRow, PathRow};
-pub use profiles::{Goodput, ProfileRow, Ratio};
+pub use profiles::{Goodput, ProfileColumns, ProfileRow, Ratio};
 pub use report::{
     Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange,
     Report, Row, RowDirection, StreamRow, Verdict,

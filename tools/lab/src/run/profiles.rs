@@ -52,6 +52,28 @@ pub struct Ratio {
     pub base_bps: Option<f64>,
 }
 
+/// The names of all columns in the order in which they come: any profile may lack some.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProfileColumns {
+    /// Of goodputs.
+    pub goodputs: Vec<String>,
+    /// Of ratios.
+    pub ratios: Vec<String>,
+    /// Of what others have published.
+    pub published: Vec<String>,
+}
+
+impl ProfileColumns {
+    /// Those of all rows.
+    pub fn of(rows: &[ProfileRow]) -> Self {
+        Self {
+            goodputs: distinct(rows, |row| row.goodputs.iter().map(|it| it.name.clone()).collect()),
+            ratios: distinct(rows, |row| row.ratios.iter().map(|it| it.verdict.name.clone()).collect()),
+            published: distinct(rows, |row| row.published.keys().cloned().collect()),
+        }
+    }
+}
+
 /// A row for each profile and congestion control of the scenario, in order.
 pub(super) fn of(scenario: &Scenario, rows: &[Row], whole: Whole) -> Vec<ProfileRow> {
     // The profiles are the outermost loop of a run, and the congestion controls the next.
@@ -135,7 +157,7 @@ pub(super) fn marked(rows: &[ProfileRow]) -> (Vec<String>, Vec<Marked>) {
 }
 
 /// All names in the order in which they come.
-pub(super) fn distinct(rows: &[ProfileRow], of: impl Fn(&ProfileRow) -> Vec<String>) -> Vec<String> {
+fn distinct(rows: &[ProfileRow], of: impl Fn(&ProfileRow) -> Vec<String>) -> Vec<String> {
     let mut all = Vec::new();
     for name in rows.iter().flat_map(of) {
         if !all.contains(&name) {

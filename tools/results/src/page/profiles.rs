@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use braid_lab::ProfileRow;
+use braid_lab::{ProfileColumns, ProfileRow};
 
 use super::tables::{bare, cell};
 use crate::findings::{RunFindings, lab_report};
@@ -21,8 +21,8 @@ pub(super) fn table(found: &RunFindings) -> Option<String> {
 
 fn render(repetitions: &[&[ProfileRow]]) -> Option<String> {
     let rows = *repetitions.first().filter(|rows| !rows.is_empty())?;
-    let columns = Columns::of(rows);
-    let head = columns.head();
+    let columns = ProfileColumns::of(rows);
+    let head = head(&columns);
     let mut text = "\nGoodput in Mbit/s, then ratios; those beyond the limit are bold. The last column divides the first\n\
         ratio by the greatest of all others: of other variants, and published ones.\n"
         .to_owned();
@@ -32,55 +32,27 @@ fn render(repetitions: &[&[ProfileRow]]) -> Option<String> {
         let lines = (&row.profile, &row.congestion_control);
         let same = |it: &&ProfileRow| (&it.profile, &it.congestion_control) == lines;
         let all: Vec<_> = repetitions.iter().flat_map(|rows| rows.iter().filter(same)).collect();
-        let _ = writeln!(text, "| {} |", columns.line(&all).join(" | "));
+        let _ = writeln!(text, "| {} |", line(&columns, &all).join(" | "));
     }
     Some(text)
 }
 
-/// The names of the columns after profile and congestion control: any profile may lack some.
-struct Columns<'a> {
-    goodputs: Vec<&'a str>,
-    ratios: Vec<&'a str>,
-    published: Vec<&'a str>,
+fn head(columns: &ProfileColumns) -> Vec<String> {
+    let ProfileColumns { goodputs, ratios, published } = columns;
+    let names = goodputs.iter().chain(ratios).chain(published).map(String::as_str);
+    ["profile", "control"].into_iter().chain(names).chain([TO_BEST_OTHER]).map(cell).collect()
 }
 
-impl<'a> Columns<'a> {
-    fn of(rows: &'a [ProfileRow]) -> Self {
-        Self {
-            goodputs: distinct(rows.iter().flat_map(|row| row.goodputs.iter().map(|it| it.name.as_str()))),
-            ratios: distinct(
-                rows.iter().flat_map(|row| row.ratios.iter().map(|it| it.verdict.name.as_str())),
-            ),
-            published: distinct(rows.iter().flat_map(|row| row.published.keys().map(String::as_str))),
-        }
-    }
-
-    fn head(&self) -> Vec<String> {
-        let names = ["profile", "control"].iter().chain(&self.goodputs).chain(&self.ratios);
-        names.chain(&self.published).chain([&TO_BEST_OTHER]).map(|name| cell(name)).collect()
-    }
-
-    /// The cells of one profile and congestion control, from all its repetitions.
-    fn line(&self, all: &[&ProfileRow]) -> Vec<String> {
-        let Some(row) = all.first() else { return Vec::new() };
-        let mut cells = vec![cell(&row.profile), row.congestion_control.clone().unwrap_or_default()];
-        cells.extend(self.goodputs.iter().map(|name| goodput(all, name)));
-        cells.extend(self.ratios.iter().map(|name| ratio(all, name)));
-        let published = |name: &&str| row.published.get(*name).map(|value| format!("{value:.2}"));
-        cells.extend(self.published.iter().map(|name| published(name).unwrap_or_default()));
-        cells.push(summary(all.iter().filter_map(|row| to_best_other(row)), Unit::Ratio));
-        cells
-    }
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all = Vec::new();
-    for name in names {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all
+/// The cells of one profile and congestion control, from all its repetitions.
+fn line(columns: &ProfileColumns, all: &[&ProfileRow]) -> Vec<String> {
+    let Some(row) = all.first() else { return Vec::new() };
+    let mut cells = vec![cell(&row.profile), row.congestion_control.clone().unwrap_or_default()];
+    cells.extend(columns.goodputs.iter().map(|name| goodput(all, name)));
+    cells.extend(columns.ratios.iter().map(|name| ratio(all, name)));
+    let published = |name: &String| row.published.get(name).map(|value| format!("{value:.2}"));
+    cells.extend(columns.published.iter().map(|name| published(name).unwrap_or_default()));
+    cells.push(summary(all.iter().filter_map(|row| to_best_other(row)), Unit::Ratio));
+    cells
 }
 
 fn goodput(all: &[&ProfileRow], name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use comfy_table::Table;
 
-use super::super::profiles::{ProfileRow, Ratio, distinct};
+use super::super::profiles::{ProfileColumns, ProfileRow, Ratio};
 use super::{align_right, mbit, new_table, round};
 use crate::scenario::Average;
 
@@ -22,9 +22,7 @@ pub(super) fn render(rows: &[ProfileRow], average: Average) -> String {
 
 fn table(rows: &[ProfileRow]) -> Table {
     let controls = rows.iter().any(|row| row.congestion_control.is_some());
-    let variants = distinct(rows, |row| row.goodputs.iter().map(|it| it.name.clone()).collect());
-    let ratios = distinct(rows, |row| row.ratios.iter().map(|it| it.verdict.name.clone()).collect());
-    let published = distinct(rows, |row| row.published.keys().cloned().collect());
+    let ProfileColumns { goodputs: variants, ratios, published } = ProfileColumns::of(rows);
     let headings = ["profile".to_owned()].into_iter().chain(controls.then(|| "control".to_owned()));
     let mut table =
         new_table(headings.chain(variants.clone()).chain(ratios.clone()).chain(published.clone()));

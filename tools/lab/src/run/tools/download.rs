@@ -54,6 +54,11 @@ impl<'a> Download<'a> {
         Ok(Self { transfer, server, log, file, client: None, samples: Samples::default() })
     }
 
+    /// Whether the kernel's TCP has no part in it.
+    fn is_by_quic(&self) -> bool {
+        self.transfer.setting.mode == Mode::Quic
+    }
+
     fn tool(&self) -> Tool {
         match self.transfer.setting.work.tool {
             Work::Http3 => http3::client(&self.transfer, &self.file),
@@ -81,8 +86,7 @@ impl RunningTransfer for Download<'_> {
     }
 
     fn sample(&mut self, elapsed: Duration, acked: u64) {
-        let by_quic = self.transfer.setting.mode == Mode::Quic;
-        self.samples.add(elapsed, if by_quic { self.file.received() } else { acked });
+        self.samples.add(elapsed, if self.is_by_quic() { self.file.received() } else { acked });
     }
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
@@ -91,6 +95,7 @@ impl RunningTransfer for Download<'_> {
 
     // A transfer that is not complete in time is stopped and not intact.
     fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
+        let is_by_quic = self.is_by_quic();
         let Some(client) = &mut self.client else { return Ok(None) };
         let took = match client.ended()? {
             Some((status, _)) if !status.success() => {
@@ -103,8 +108,7 @@ impl RunningTransfer for Download<'_> {
         let delivery = self.file.compare(self.samples.longest_stall())?;
         let measured = self.samples.whole(delivery.bytes_received, took);
         // The kernel counts those of TCP.
-        let by_quic = self.transfer.setting.mode == Mode::Quic;
-        let (retransmits, delivery) = (if by_quic { 0 } else { client.retransmits()? }, Some(delivery));
+        let (retransmits, delivery) = (if is_by_quic { 0 } else { client.retransmits()? }, Some(delivery));
         Ok(Some(Finding { measured, retransmits, ports: None, connections: 1, delivery }))
     }
 }
