@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use braid_types::Time;
 
+use super::jitter::Jitter;
+
 /// The least and the longest are taken over this time, up to twice as long.
 const LEAST_WINDOW: Duration = Duration::from_secs(20);
 const LONGEST_WINDOW: Duration = Duration::from_secs(8);
@@ -14,6 +16,8 @@ pub(super) const RECENT: usize = 8;
 /// A queue is about as long as ever from this part on, if it is no mere noise, in seconds.
 const CROWDED: f64 = 0.7;
 const NOISE: f64 = 0.015;
+/// What seems a queue may be none up to so many times the jitter.
+const JITTERS: f64 = 1.5;
 /// How far queues may grow beyond the longest that was seen, until an answer shows it.
 const BOUND: f64 = 1.2;
 const FIRST_BOUND: f64 = 0.03;
@@ -28,15 +32,21 @@ pub(super) struct Delay {
     longest_since: Time,
     /// The last delays, the newest first.
     recent: [Option<i64>; RECENT],
+    /// What remains of them without the queues that were expected.
+    unexpected: [Option<i64>; RECENT],
     queue: f64,
+    jitter: Jitter,
 }
 
-/// The queues that the last probes have seen, in seconds.
+/// What the last probes have seen, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Recent {
+    /// The shortest queue, and that of the very last ones.
     pub(super) least: f64,
-    /// How far each is from the line between its neighbours, twice: jitter, but not a queue that grows or shrinks.
-    pub(super) roughness: f64,
+    pub(super) latest: f64,
+    /// How far delays vary usually, and whether it was so much lately that the path looks full when it is not.
+    pub(super) jitter: f64,
+    pub(super) is_rough: bool,
 }
 
 impl Delay {
@@ -47,12 +57,15 @@ impl Delay {
             longest: [0.0; 2],
             longest_since: now,
             recent: [None; RECENT],
+            unexpected: [None; RECENT],
             queue: 0.0,
+            jitter: Jitter::new(now),
         }
     }
 
-    /// A probe that was sent at `sent` arrived when the other end's clock said `arrived`.
-    pub(super) fn note(&mut self, sent: Time, arrived: u64) {
+    /// A probe that was sent at `sent` arrived when the other end's clock said `arrived`; so many seconds of packets were
+    /// expected before it.
+    pub(super) fn note(&mut self, sent: Time, arrived: u64, expected: f64) {
         let delay = arrived.wrapping_sub(sent.as_nanos()).cast_signed();
         if sent.since(self.least_since) >= LEAST_WINDOW {
             (self.least, self.least_since) = ([None, self.least[0]], sent);
@@ -63,13 +76,19 @@ impl Delay {
         self.least[0] = Some(self.least[0].map_or(delay, |least| least.min(delay)));
         self.recent.rotate_right(1);
         self.recent[0] = Some(delay);
+        self.unexpected.rotate_right(1);
+        self.unexpected[0] = Some(delay.saturating_sub((expected * 1e9) as i64));
         let latest = self.recent.iter().take(LATEST).flatten().min().copied().unwrap_or(delay);
         self.queue = self.beyond_least(latest);
         self.longest[0] = self.longest[0].max(self.queue);
+        // Bursts of one's own are no jitter, nor is what was wrongly expected.
+        if let Some((raw, unexpected)) = roughness(&self.recent).zip(roughness(&self.unexpected)) {
+            self.jitter.note(sent, raw.min(unexpected));
+        }
     }
 
     pub(super) fn wake(&mut self) {
-        self.recent = [None; RECENT];
+        (self.recent, self.unexpected) = ([None; RECENT], [None; RECENT]);
         self.queue = 0.0;
     }
 
@@ -83,16 +102,20 @@ impl Delay {
         self.queue
     }
 
-    /// The queues of the last probes; `None` until there are enough.
+    /// What the last probes have seen; `None` until there are enough.
     pub(super) fn recent(&self) -> Option<Recent> {
-        let mut queues = [0.0; RECENT];
-        for (queue, delay) in queues.iter_mut().zip(&self.recent) {
-            *queue = self.beyond_least((*delay)?);
-        }
-        let bends = queues.iter().zip(queues.iter().skip(1)).zip(queues.iter().skip(2));
-        let bends = bends.map(|((before, queue), after)| (before - 2.0 * queue + after).abs());
-        let roughness = bends.sum::<f64>() / (RECENT - 2) as f64;
-        Some(Recent { least: queues.iter().copied().fold(f64::MAX, f64::min), roughness })
+        let least = all(&self.recent)?.into_iter().min().map(|least| self.beyond_least(least))?;
+        Some(Recent {
+            least,
+            latest: self.queue,
+            jitter: self.jitter.usual(),
+            is_rough: self.jitter.is_rough(),
+        })
+    }
+
+    /// Queues up to this one may be mere jitter.
+    pub(super) const fn jitter(&self) -> f64 {
+        JITTERS * self.jitter.usual()
     }
 
     pub(super) fn is_crowded(&self) -> bool {
@@ -120,5 +143,50 @@ impl Delay {
 
     fn least_nanos(&self) -> Option<i64> {
         self.least.iter().flatten().min().copied()
+    }
+}
+
+/// How far each delay is from the line between its neighbours, twice, in seconds: not a queue that grows or shrinks.
+fn roughness(delays: &[Option<i64>; RECENT]) -> Option<f64> {
+    let delays = all(delays)?;
+    let bends = delays.array_windows().map(|[before, delay, after]| {
+        before.saturating_add(*after).saturating_sub(delay.saturating_mul(2)).unsigned_abs()
+    });
+    Some(bends.map(|bend| bend as f64 / 1e9).sum::<f64>() / (RECENT - 2) as f64)
+}
+
+fn all(delays: &[Option<i64>; RECENT]) -> Option<[i64; RECENT]> {
+    let mut known = [0; RECENT];
+    for (place, delay) in known.iter_mut().zip(delays) {
+        *place = (*delay)?;
+    }
+    Some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::SplitMix64;
+
+    use super::*;
+
+    /// The jitter after a thousand probes that were delayed and expected so many microseconds.
+    fn jitter(delays: impl Fn(u64) -> (u64, u64)) -> f64 {
+        let mut delay = Delay::new(Time::ZERO);
+        for turn in 0..1_000 {
+            let (waited, expected) = delays(turn);
+            let sent = Time::from_millis(20 * turn);
+            let arrived = sent + Duration::from_micros(20_000 + waited);
+            delay.note(sent, arrived.as_nanos(), expected as f64 / 1e6);
+        }
+        delay.jitter.usual()
+    }
+
+    #[test]
+    fn bursts_of_ones_own_are_no_jitter_whether_expected_or_not() {
+        let random = |turn: u64| SplitMix64::new(turn).next_u64() % 40_000;
+        assert!(jitter(|turn| (random(turn), 0)) > 0.015, "that of others");
+        assert!(jitter(|turn| (random(turn), random(turn))) < 0.001, "as expected");
+        assert!(jitter(|turn| (0, random(turn))) < 0.001, "expected in vain");
+        assert!(jitter(|turn| (1_000 * (turn % 200), 0)) < 0.005, "a queue that grows");
     }
 }

@@ -45,11 +45,13 @@ impl Default for Losses {
 }
 
 impl Losses {
-    /// An answer, before which so many probes were not answered; `is_calm` while hardly anything queues.
-    pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, skipped: u32, is_calm: bool) {
-        for lost in std::iter::repeat_n(1.0, skipped.min(64) as usize).chain([0.0]) {
-            self.probes += PROBE_WEIGHT * (lost - self.probes);
-        }
+    /// A probe was answered, or was not for long.
+    pub(super) fn note_probe(&mut self, is_answered: bool) {
+        self.probes += PROBE_WEIGHT * (f64::from(u8::from(!is_answered)) - self.probes);
+    }
+
+    /// An answer; `is_calm` while hardly anything queues.
+    pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, is_calm: bool) {
         let Some((before, last)) = self.last.replace((now, *answer)) else { return };
         let sent = answer.sent.wrapping_sub(last.sent);
         let received = answer.received.wrapping_sub(last.received);

@@ -2,7 +2,9 @@
 
 mod delay;
 mod gate;
+mod jitter;
 mod losses;
+mod overtaken;
 mod rate;
 
 use std::collections::VecDeque;
@@ -15,6 +17,7 @@ use super::frame::Answer;
 use delay::Delay;
 use gate::{Gate, Seen};
 use losses::Losses;
+use overtaken::Overtaken;
 use rate::Rate;
 
 /// A path is dead when no probe is answered for this long, beyond the round trip; sooner if it misses what others have answered.
@@ -41,6 +44,7 @@ const PACKETS_THAT_WAIT: f64 = 100.0;
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     probes: VecDeque<Probe>,
+    overtaken: Overtaken,
     delay: Delay,
     rate: Rate,
     losses: Losses,
@@ -90,6 +94,7 @@ impl Line {
     pub(super) fn new(now: Time, rate: Option<BitsPerSec>) -> Self {
         Self {
             probes: VecDeque::new(),
+            overtaken: Overtaken::default(),
             delay: Delay::new(now),
             rate: Rate::new(rate),
             losses: Losses::default(),
@@ -112,6 +117,7 @@ impl Line {
     /// Traffic begins after a pause: nothing that was asked before counts.
     pub(super) fn wake(&mut self, now: Time) {
         self.probes.clear();
+        self.overtaken.clear();
         // A modem that has slept is late at first.
         self.lateness = Lateness::default();
         self.backlog = 0.0;
@@ -142,11 +148,14 @@ impl Line {
     /// The answer to a probe, while packets wait here or none do; whether it was expected.
     pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, has_waiting: bool) -> bool {
         let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {
+            if self.overtaken.take(answer.number) {
+                self.losses.note_probe(true);
+            }
             return false;
         };
         self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
         let due = self.probes.front().map_or(now, |oldest| oldest.at + self.last_round_trip);
-        let Some(probe) = self.probes.drain(..=place).next_back() else { return false };
+        let Some(probe) = self.take_probe(now, place) else { return false };
         if self.answered.replace(probe.at).is_some() {
             self.lateness.note(probe.at, now, due, DEAD_AFTER);
         }
@@ -154,13 +163,24 @@ impl Line {
         self.last_round_trip = round_trip;
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
-        self.delay.note(probe.at, answer.arrived);
-        self.rate.note(answer.arrived, answer.bytes, self.delay.queue());
-        self.losses.note_answer(now, answer, u32::try_from(place).unwrap_or(u32::MAX), self.delay.is_calm());
+        self.delay.note(probe.at, answer.arrived, probe.backlog);
+        self.rate.note(answer.arrived, answer.bytes, self.delay.queue() - self.delay.jitter());
+        self.losses.note_answer(now, answer, self.delay.is_calm());
         self.correct(now, &probe);
         self.control(now, &probe, has_waiting);
         self.is_dead &= self.in_a_row < self.revived_by;
         true
+    }
+
+    /// The probe at this place is answered, before those that were sent earlier.
+    fn take_probe(&mut self, now: Time, place: usize) -> Option<Probe> {
+        let mut probes = self.probes.drain(..=place);
+        let probe = probes.next_back();
+        probes.for_each(|earlier| self.overtaken.note(earlier.number, earlier.at));
+        let lost = self.overtaken.poll_lost(now, self.round_trip);
+        (0..lost).for_each(|_| self.losses.note_probe(false));
+        self.losses.note_probe(true);
+        probe
     }
 
     fn correct(&mut self, now: Time, probe: &Probe) {
@@ -231,7 +251,7 @@ impl Line {
     /// What it carries at most, while more waits than jitter explains; `held` bytes wait here.
     pub(super) fn limit(&self, held: usize) -> Option<f64> {
         let rate = self.gate.rate().or_else(|| self.rate.full());
-        rate.filter(|_| self.queued(held) > OVERFULL)
+        rate.filter(|_| self.queued(held) > OVERFULL + self.delay.jitter())
     }
 
     /// Seconds that are queued beyond jitter, inside the path and here.
@@ -313,3 +333,6 @@ impl Line {
         (self.backlog - now.since(self.updated).as_secs_f64()).max(0.0)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ const STANDBY_SLACK: Duration = Duration::from_millis(400);
 /// A path counts as used for this long after its last packet in order.
 const USED_FOR: Duration = Duration::from_secs(1);
 /// A path that carries less than this part of the best one gains less than its queue costs.
-const WORTH: f64 = 0.15;
+const WORTH: f64 = 0.08;
 /// The pause until it is tried again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);

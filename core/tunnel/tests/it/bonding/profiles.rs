@@ -11,6 +11,15 @@ pub(crate) struct Profile {
     pub(crate) gains: bool,
 }
 
+impl Profile {
+    /// Whether another seed gives another result; of very fast lines, hardly.
+    pub(crate) fn is_random(&self) -> bool {
+        let is_fast = self.lines.iter().any(|line| line.rate > Some(BitsPerSec(100_000_000)));
+        let varies = |line: &Parameters| line.jitter != Delay::ZERO || line.loss != Probability::ZERO;
+        !is_fast && self.lines.iter().any(varies)
+    }
+}
+
 /// A line: Mbit/s, milliseconds, milliseconds of jitter, percent lost.
 fn line(rate: u64, delay: u64, jitter: u64, loss: f64) -> Parameters {
     Parameters {

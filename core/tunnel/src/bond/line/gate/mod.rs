@@ -14,35 +14,35 @@ use braid_types::{BitsPerSec, Time};
 use super::delay::{RECENT, Recent};
 
 /// What may queue inside the path, in seconds; a slow one has room for a few packets.
-const TARGET: f64 = 0.006;
+const TARGET: f64 = 0.003;
 const TARGET_BYTES: f64 = 4_500.0;
 /// It opens when so much less is queued, so that not each packet needs a timer.
 const SLACK: f64 = 0.001;
 /// A path is full while the queue is never shorter, beyond jitter, in seconds; it is held after so many answers that say so.
 const FULL: f64 = 0.003;
 const FULL_ANSWERS: u32 = 5;
-/// The weight of a new measurement of jitter, and the part of it by which the least of some probes varies.
-const JITTER_WEIGHT: f64 = 0.01;
+/// A queue that the very last probes have seen counts as well from this on, in seconds, beyond so many times the jitter.
+const CLEARLY_FULL: f64 = 0.015;
+const CLEAR_JITTERS: f64 = 2.0;
+/// The part of the jitter by which the least of some probes varies.
 const JITTER_VARIES: f64 = 0.7;
-/// A path that had more jitter in this time, up to twice as long, is not held: it looks full when it is not.
-const MOST_JITTER: f64 = 0.008;
-const JITTER_WINDOW: Duration = Duration::from_secs(60);
-/// A probe counts as so much jitter at most: one that is very late says that a machine stood still.
-const MOST_OF_ONE: f64 = 0.016;
-/// With fewer answers, the beginning of traffic would count as jitter.
-const JITTER_ANSWERS: u32 = 50;
 /// The part of what the model was wrong by that is corrected at once.
 const CORRECTION: f64 = 0.3;
 /// The weight of a new measurement of the rate.
 const RATE_WEIGHT: f64 = 0.25;
-/// While packets have waited here for so many answers and the path is not full, its rate grows by this with each probe, up to so much more than arrives.
+/// While packets have waited here for so many answers and the path is not full, its rate grows with each probe by the first
+/// of these, and by the second one after more answers: at once, it would be far too high until an answer says so.
 const WAITING_ANSWERS: u32 = 15;
+const FIRST_GROWTH: f64 = 1.003;
+const FASTER_ANSWERS: u32 = 40;
 const GROWTH: f64 = 1.02;
+/// It grows up to so many times what arrives.
 const MOST_GROWTH: f64 = 1.5;
 /// A full path is given so much more than arrives by it: what seems full may carry more.
 const HEADROOM: f64 = 1.02;
-/// Until the queue is short once more, the rate falls to this part at least, and the path is closed for no longer than this
-/// many targets: what seems a queue may be none.
+/// The rate falls to this part at least until the queue is short for the first time, then to the second one, and the path is
+/// closed for no longer than so many targets: what seems a queue may be none.
+const FIRST_HELD: f64 = 0.5;
 const LEAST_HELD: f64 = 0.8;
 const MOST_CLOSED: f64 = 2.0;
 /// A path is held from so many bytes a second on, and from this part of what it carried lately.
@@ -78,11 +78,6 @@ pub(super) struct Gate {
     updated: Time,
     /// What the model said when the probes were sent that were answered last.
     levels: [f64; RECENT],
-    /// How far the least delay of some probes is usually from the least of all.
-    jitter: f64,
-    most_jitter: [f64; 2],
-    jitter_since: Time,
-    answers: u32,
     /// Answers in a row of a path that is full, and while packets wait.
     full: u32,
     waiting: u32,
@@ -100,7 +95,7 @@ pub(super) struct Gate {
 /// What an answer shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// The queues that the last probes have seen.
+    /// What the last probes have seen.
     pub(super) recent: Option<Recent>,
     /// Bytes a second that arrived lately.
     pub(super) rate: f64,
@@ -120,10 +115,6 @@ impl Gate {
             level: 0.0,
             updated: now,
             levels: [0.0; RECENT],
-            jitter: 0.0,
-            most_jitter: [0.0; 2],
-            jitter_since: now,
-            answers: 0,
             full: 0,
             waiting: 0,
             waited: now,
@@ -154,10 +145,9 @@ impl Gate {
     pub(super) fn handle_answer(&mut self, now: Time, level: f64, seen: &Seen) -> f64 {
         self.levels.rotate_right(1);
         self.levels[0] = level;
-        let Some(Recent { least, roughness }) = seen.recent else { return 0.0 };
-        self.note_jitter(now, roughness);
-        let queue = (least - self.jitter).max(0.0);
-        self.set_rate(now, queue, seen);
+        let Some(recent) = seen.recent else { return 0.0 };
+        let queue = (recent.least - recent.jitter).max(0.0);
+        self.set_rate(now, queue, &recent, seen);
         if self.rate.is_none() {
             return 0.0;
         }
@@ -203,31 +193,20 @@ impl Gate {
         self.rate.map(|rate| TARGET.max(TARGET_BYTES / rate))
     }
 
-    fn note_jitter(&mut self, now: Time, roughness: f64) {
-        self.answers = self.answers.saturating_add(1);
-        let weight = (1.0 / f64::from(self.answers)).max(JITTER_WEIGHT);
-        self.jitter += weight * (roughness.min(MOST_OF_ONE) - self.jitter);
-        if now.since(self.jitter_since) >= JITTER_WINDOW {
-            (self.most_jitter, self.jitter_since) = ([0.0, self.most_jitter[0]], now);
+    fn set_rate(&mut self, now: Time, queue: f64, recent: &Recent, seen: &Seen) {
+        if self.target().is_none_or(|target| queue <= target + FULL) {
+            self.note_short(now, seen);
         }
-        if self.answers >= JITTER_ANSWERS {
-            self.most_jitter[0] = self.most_jitter[0].max(self.jitter);
-        }
-    }
-
-    fn set_rate(&mut self, now: Time, queue: f64, seen: &Seen) {
-        self.waiting = if seen.has_waiting { self.waiting.saturating_add(1) } else { 0 };
+        let is_full = queue > FULL + JITTER_VARIES * recent.jitter
+            || recent.latest > CLEARLY_FULL + CLEAR_JITTERS * recent.jitter;
+        let is_full = is_full && seen.rate > 0.0;
+        self.full = if is_full { self.full.saturating_add(1) } else { 0 };
+        self.waiting = if seen.has_waiting && !is_full { self.waiting.saturating_add(1) } else { 0 };
         if seen.has_waiting {
             self.waited = now;
         }
-        if self.target().is_none_or(|target| queue <= target + FULL) {
-            self.note_short(now, seen.has_waiting);
-        }
-        let is_full = queue > FULL + JITTER_VARIES * self.jitter && seen.rate > 0.0;
-        self.full = if is_full { self.full.saturating_add(1) } else { 0 };
-        let is_rough = self.most_jitter.iter().any(|jitter| *jitter > MOST_JITTER);
         self.rate = match self.rate {
-            _ if is_rough => None,
+            _ if recent.is_rough => None,
             _ if self.given.is_none() && self.interactive_until.is_none_or(|until| until < now) => None,
             Some(_) if now.since(self.short) > OTHERS_AFTER => self.give_way(now),
             Some(rate) if is_full => {
@@ -235,11 +214,12 @@ impl Gate {
             }
             Some(rate) if now.since(self.drains) < SETTLED_AFTER => Some(rate),
             Some(rate) if self.waiting > WAITING_ANSWERS => {
-                Some((rate * GROWTH).min((seen.rate * MOST_GROWTH).max(rate)))
+                let growth = if self.waiting > FASTER_ANSWERS { GROWTH } else { FIRST_GROWTH };
+                Some((rate * growth).min((seen.rate * MOST_GROWTH).max(rate)))
             }
             Some(_) if now.since(self.waited) > FORGET_AFTER => self.given,
             None if self.full >= FULL_ANSWERS && now >= self.resumes && is_own_queue(seen) => {
-                self.least_rate = (LEAST_HELD * seen.rate).max(LEAST_RATE);
+                self.least_rate = (FIRST_HELD * seen.rate).max(LEAST_RATE);
                 // It takes as long until what is queued has gone.
                 (self.short, self.waited) = (now + Duration::from_secs_f64(2.0 * queue.min(5.0)), now);
                 Some(seen.rate)
@@ -249,10 +229,11 @@ impl Gate {
     }
 
     /// The queue is as short as it should be.
-    fn note_short(&mut self, now: Time, has_waiting: bool) {
+    fn note_short(&mut self, now: Time, seen: &Seen) {
         self.short = self.short.max(now);
-        self.least_rate = self.rate.map_or(LEAST_RATE, |rate| (LEAST_HELD * rate).max(LEAST_RATE));
-        if has_waiting && self.rate.is_some() {
+        let carried = |rate: f64| (LEAST_HELD * rate.min(seen.most)).max(LEAST_RATE);
+        self.least_rate = self.rate.map_or(LEAST_RATE, carried);
+        if seen.has_waiting && self.rate.is_some() {
             self.pause = Duration::ZERO;
         }
     }

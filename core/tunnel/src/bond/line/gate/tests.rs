@@ -5,7 +5,12 @@ use super::*;
 const RATE: f64 = 1_250_000.0;
 
 fn seen(queue: f64, rate: f64, has_waiting: bool) -> Seen {
-    Seen { recent: Some(Recent { least: queue, roughness: 0.0 }), rate, most: rate, has_waiting }
+    Seen {
+        recent: Some(Recent { least: queue, latest: queue, jitter: 0.0, is_rough: false }),
+        rate,
+        most: rate,
+        has_waiting,
+    }
 }
 
 /// The gate of a path by which somebody waits for packets.
@@ -88,11 +93,16 @@ fn a_path_that_others_fill_is_not_left_to_them() {
 fn jitter_is_no_queue_and_a_path_with_much_of_it_is_not_held() {
     let (mut gate, mut rough) = (interactive(), held());
     for turn in 0..500 {
-        let recent = Some(Recent { least: 0.002 + 0.004 * f64::from(turn % 3), roughness: 0.006 });
+        let recent = Some(Recent {
+            least: 0.002 + 0.004 * f64::from(turn % 3),
+            latest: 0.01,
+            jitter: 0.006,
+            is_rough: false,
+        });
         let seen = Seen { recent, rate: RATE, most: RATE, has_waiting: false };
         gate.handle_answer(Time::from_millis(20 * u64::from(turn as u32)), 0.0, &seen);
         assert_eq!(gate.rate(), None);
-        let recent = Some(Recent { least: 0.2, roughness: 0.02 });
+        let recent = Some(Recent { least: 0.2, latest: 0.2, jitter: 0.02, is_rough: true });
         rough.handle_answer(Time::from_millis(20 * turn as u64), 0.0, &Seen { recent, ..seen });
     }
     assert_eq!(rough.rate(), None);
