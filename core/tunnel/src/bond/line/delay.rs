@@ -64,8 +64,8 @@ impl Delay {
     }
 
     /// A probe that was sent at `sent` arrived when the other end's clock said `arrived`; so many seconds of packets were
-    /// expected before it.
-    pub(super) fn note(&mut self, sent: Time, arrived: u64, expected: f64) {
+    /// expected before it, which are kept at some length if `is_held`.
+    pub(super) fn note(&mut self, sent: Time, arrived: u64, expected: f64, is_held: bool) {
         let delay = arrived.wrapping_sub(sent.as_nanos()).cast_signed();
         if sent.since(self.least_since) >= LEAST_WINDOW {
             (self.least, self.least_since) = ([None, self.least[0]], sent);
@@ -83,7 +83,7 @@ impl Delay {
         self.longest[0] = self.longest[0].max(self.queue);
         // Bursts of one's own are no jitter, nor is what was wrongly expected.
         if let Some((raw, unexpected)) = roughness(&self.recent).zip(roughness(&self.unexpected)) {
-            self.jitter.note(sent, raw.min(unexpected));
+            self.jitter.note(sent, raw.min(unexpected), is_held);
         }
     }
 
@@ -176,7 +176,7 @@ mod tests {
             let (waited, expected) = delays(turn);
             let sent = Time::from_millis(20 * turn);
             let arrived = sent + Duration::from_micros(20_000 + waited);
-            delay.note(sent, arrived.as_nanos(), expected as f64 / 1e6);
+            delay.note(sent, arrived.as_nanos(), expected as f64 / 1e6, false);
         }
         delay.jitter.usual()
     }

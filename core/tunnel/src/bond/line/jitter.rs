@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-/// The weight of a new measurement.
+/// The weight of a new measurement; of a greater one of a line that is held, whose own queue varies, too.
 const WEIGHT: f64 = 0.01;
+const HELD_WEIGHT: f64 = 0.001;
 /// One counts so much at most, in seconds, or so many times the usual: one that is very late says that a machine stood still.
 const MOST_OF_ONE: f64 = 0.016;
 const MOST_TIMES: f64 = 2.0;
@@ -29,11 +30,15 @@ impl Jitter {
         Self { usual: 0.0, most: [0.0; 2], since: now, answers: 0 }
     }
 
-    /// The last delays deviate so much.
-    pub(super) fn note(&mut self, now: Time, roughness: f64) {
+    /// The last delays deviate so much; `is_held` if the line's own queue is kept at some length.
+    pub(super) fn note(&mut self, now: Time, roughness: f64, is_held: bool) {
         self.answers = self.answers.saturating_add(1);
-        let weight = (1.0 / f64::from(self.answers)).max(WEIGHT);
         let roughness = roughness.min(MOST_OF_ONE.max(MOST_TIMES * self.usual));
+        let weight = if is_held && roughness > self.usual {
+            HELD_WEIGHT
+        } else {
+            (1.0 / f64::from(self.answers)).max(WEIGHT)
+        };
         self.usual += weight * (roughness - self.usual);
         if now.since(self.since) >= WINDOW {
             (self.most, self.since) = ([0.0, self.most[0]], now);
@@ -61,12 +66,22 @@ mod tests {
     fn a_stall_is_no_jitter_but_steady_jitter_is_known_however_great() {
         let mut jitter = Jitter::new(Time::ZERO);
         let at = |turn: u64| Time::from_millis(20 * turn);
-        (0..100).for_each(|turn| jitter.note(at(turn), 0.001));
-        jitter.note(at(100), 5.0);
+        (0..100).for_each(|turn| jitter.note(at(turn), 0.001, false));
+        jitter.note(at(100), 5.0, false);
         assert!(jitter.usual() < 0.002 && !jitter.is_rough());
-        (101..1_100).for_each(|turn| jitter.note(at(turn), 0.04));
+        (101..1_100).for_each(|turn| jitter.note(at(turn), 0.04, false));
         assert!((0.035..0.041).contains(&jitter.usual()) && jitter.is_rough());
-        (1_100..9_000).for_each(|turn| jitter.note(at(turn), 0.001));
+        (1_100..9_000).for_each(|turn| jitter.note(at(turn), 0.001, false));
         assert!(!jitter.is_rough(), "that was long ago");
+    }
+
+    #[test]
+    fn the_queue_of_a_line_that_is_held_is_hardly_jitter() {
+        let mut jitter = Jitter::new(Time::ZERO);
+        for turn in 0..2_000 {
+            let roughness = if turn % 2 == 0 { 0.001 } else { 0.006 };
+            jitter.note(Time::from_millis(20 * turn), roughness, true);
+        }
+        assert!(jitter.usual() < 0.002, "{}", jitter.usual());
     }
 }

@@ -163,7 +163,7 @@ impl Line {
         self.last_round_trip = round_trip;
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
-        self.delay.note(probe.at, answer.arrived, probe.backlog);
+        self.delay.note(probe.at, answer.arrived, probe.backlog, self.gate.rate().is_some());
         self.rate.note(answer.arrived, answer.bytes, self.delay.queue() - self.delay.jitter());
         self.losses.note_answer(now, answer, self.delay.is_calm());
         self.correct(now, &probe);
