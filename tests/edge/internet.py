@@ -5,8 +5,8 @@ Usage, as root: tests/edge/internet.py BRAID [SECONDS [RATE]]
 
     host - site = 2 translators = 2 lines of 20 ms = 2 translators - site - host
 
-All in network namespaces. The left site dials; the right translators forward one port to the right site. Prints what iperf3
-reaches over one uplink and over both (of RATE, 10 Mbit/s), and how long DNS and SSH take with idle uplinks and while four flows
+All in network namespaces. The left site dials, the first uplink by a name that leads to a wrong address at first; the right
+translators forward one port to the right site. Prints what iperf3 reaches over one uplink and over both (of RATE, 10 Mbit/s), and how long DNS and SSH take with idle uplinks and while four flows
 fill both, after the sites have stood still for a quarter of a second, as processes do on a busy machine. Then a copy passes while
 the left site's address changes, while a translator forgets, and while an uplink is removed, and a stranger repeats and changes
 datagrams that it has recorded. Ends with 1 if both uplinks carry less than 1.8 times what one does, if the median of DNS or SSH
@@ -33,6 +33,7 @@ import sites
 from edge import inside, run
 from sites import PORT, paths, status, until
 
+NAME = "right.example.org"
 PLACES = sites.Places("site", [*(f"{side}{uplink}" for side in "ab" for uplink in (1, 2)), "l"])
 HOSTS, SITES = PLACES.hosts, PLACES.sites
 # By side and uplink.
@@ -101,9 +102,18 @@ def network(braid, rate):
         stack.enter_context(sites.kept(PLACES))
         build()
         stack.enter_context(sites.lines(braid, folder, LINES, [direction] * 2, 1))
-        dialled = {uplink: outside(1, uplink) for uplink in (1, 2)}
-        configs = sites.files(folder, sites.keys(braid, folder), dialled)
-        yield configs, stack.enter_context(sites.running(braid, PLACES, configs))
+        configs = sites.files(folder, sites.keys(braid, folder), {1: NAME, 2: outside(1, 2)})
+        hosts = Path(folder, "hosts")
+        hosts.write_text(f"{outside(1, 3)} {NAME}\n")
+        processes = stack.enter_context(sites.running(braid, PLACES, configs, hosts))
+        until("the path to an address is up", lambda: are_up(braid, configs, [False, True]))
+        hosts.write_text(f"{outside(1, 1)} {NAME}\n")
+        until("the path to a name is up", lambda: are_up(braid, configs, [True, True]))
+        yield configs, processes
+
+
+def are_up(braid, configs, wanted):
+    return [path["up"] for path in paths(braid, configs[0])] == wanted
 
 
 def iperf(seconds):
@@ -260,9 +270,8 @@ def main():
     seconds, rate = (int(word) for word in (sys.argv[2:] + ["12", "10"][len(sys.argv) - 2 :])[:2])
     size = rate * 125_000 * 6
     with network(braid, rate) as (configs, processes):
-        until("both paths are up", lambda: [path["up"] for path in paths(braid, configs[0])] == [True, True])
         run(f"ip -n {SITES[0]} link set wan2 down")
-        until("one path is down", lambda: [path["up"] for path in paths(braid, configs[0])] == [True, False])
+        until("one path is down", lambda: are_up(braid, configs, [True, False]))
         one = iperf(seconds)
         run(f"ip -n {SITES[0]} link set wan2 up")
         number(0, 2, 2)

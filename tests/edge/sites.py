@@ -96,7 +96,7 @@ def keys(braid, folder):
 
 
 def files(folder, publics, dialled, first=""):
-    """The files of both sites; `dialled` has the address of the right one for each uplink of the left one."""
+    """The files of both sites; `dialled` has the address or name of the right one for each uplink of the left one."""
     paths = "".join(f'[[peer.path]]\nuplink = "wan{uplink}"\naddress = "{dialled[uplink]}:{PORT}"\n' for uplink in dialled)
     for side in (0, 1):
         text = f'{first}private_key = "{SIDES[side]}.key"\nstatus = "{folder}/{SIDES[side]}.sock"\n'
@@ -109,15 +109,17 @@ def files(folder, publics, dialled, first=""):
 
 
 @contextlib.contextmanager
-def running(braid, places, configs):
-    """Both sites."""
+def running(braid, places, configs, hosts="/etc/hosts"):
+    """Both sites, for which names of hosts lead where this file says."""
     processes = []
     try:
         for space, config in zip(places.sites, configs):
             run(f"{braid} site check {config}")
-            command = f"ip netns exec {space} {braid} site run {config}"
+            # The namespace's commands have mounts of their own.
+            named = f"mount --bind {hosts} /etc/hosts && exec {braid} site run {config}"
             with open(f"{config}.log", "w") as log:
-                processes.append(subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=log, text=True))
+                command = ["ip", "netns", "exec", space, "sh", "-c", named]
+                processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True))
             json.loads(processes[-1].stdout.readline())
         yield processes
     except BaseException:

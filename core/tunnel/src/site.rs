@@ -146,6 +146,11 @@ impl Site {
         self.endpoint.uplink_changed(now, uplink);
     }
 
+    /// The address that a path dials is another one; the path tries it at once if it is down.
+    pub fn set_address(&mut self, now: Time, at: PathRef, address: SocketAddr) {
+        self.endpoint.set_address(now, at, address);
+    }
+
     /// An uplink is gone: other paths take its packets at once.
     pub fn uplink_lost(&mut self, now: Time, uplink: u8) {
         self.endpoint.uplink_lost(uplink);

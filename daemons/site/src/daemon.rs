@@ -6,18 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use braid_packet_io::DeviceSocket;
-use braid_tunnel::{Event, Lan, PathRef, Peer, Site, SiteSettings, UplinkSettings};
+use braid_tunnel::{Dial, Event, Lan, PathRef, Peer, Site, SiteSettings, UplinkSettings};
 use braid_types::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::config::Config;
+use crate::config::{Config, DialConfig, PeerConfig};
 use crate::error::SiteError;
 use crate::key_file;
 use crate::lan::LanDevice;
 use crate::metrics;
+use crate::names::Names;
 use crate::nat::Nat;
 use crate::status::{StatusDocument, StatusSocket};
 use crate::uplinks::{self, Uplink};
@@ -34,6 +35,7 @@ pub struct SiteDaemon {
     lan: LanDevice,
     nat: Option<Nat>,
     uplinks: Vec<Uplink>,
+    names: Names,
     status: StatusSocket,
     /// Where datagrams are received.
     buffer: Vec<u8>,
@@ -75,6 +77,7 @@ impl SiteDaemon {
             lan,
             nat,
             uplinks,
+            names: Names::new(&config.peers)?,
             status,
             buffer: vec![0; DeviceSocket::ROOM],
             start: Instant::now(),
@@ -200,6 +203,10 @@ impl SiteDaemon {
                 }
             }
         }
+        let site = &self.site;
+        for (at, address) in self.names.look(now, |at| is_up(site, at)) {
+            self.site.set_address(now, at, address);
+        }
         if let Some(room) = self.site.mtu() {
             self.lan.set_mtu(room);
         }
@@ -245,8 +252,14 @@ impl SiteDaemon {
     }
 }
 
+fn is_up(site: &Site, at: PathRef) -> bool {
+    let peer = site.peers().nth(usize::from(at.peer));
+    peer.is_some_and(|peer| peer.paths.get(usize::from(at.path)).is_some_and(|path| path.is_up))
+}
+
 fn settings(config: &Config) -> SiteSettings {
-    let peer = |it: &crate::config::PeerConfig| Peer { key: it.key, dials: it.dials.clone() };
+    let dial = |it: &DialConfig| Dial { uplink: it.uplink, address: it.to.address() };
+    let peer = |it: &PeerConfig| Peer { key: it.key, dials: it.dials.iter().map(dial).collect() };
     SiteSettings {
         key: config.key.clone(),
         peers: config.peers.iter().map(peer).collect(),

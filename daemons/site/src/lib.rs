@@ -21,11 +21,12 @@ mod error;
 mod key_file;
 mod lan;
 mod metrics;
+mod names;
 mod nat;
 mod status;
 mod uplinks;
 
-pub use config::{Config, ConfigError, LanConfig, PeerConfig, UplinkConfig};
+pub use config::{Config, ConfigError, Destination, DialConfig, LanConfig, PeerConfig, UplinkConfig};
 pub use daemon::SiteDaemon;
 pub use error::SiteError;
 pub use key_file::{generate, read as read_key, write_new};

@@ -40,8 +40,8 @@ pub struct Peer {
 pub struct Dial {
     /// The number of the uplink here.
     pub uplink: u8,
-    /// The other site's address.
-    pub address: SocketAddr,
+    /// The other site's address; `None` until [`Endpoint::set_address`] tells it.
+    pub address: Option<SocketAddr>,
 }
 
 /// One path of one peer.
@@ -198,6 +198,12 @@ impl Endpoint {
         }
     }
 
+    /// The address that a path dials is another one; the path tries it at once if it is down.
+    pub fn set_address(&mut self, now: Time, at: PathRef, address: SocketAddr) {
+        let path = self.peers.path_mut(at).filter(|path| path.is_dialled_here);
+        path.into_iter().for_each(|path| path.set_address(now, address));
+    }
+
     /// The longest content that a path carries in one datagram; `None` if it is down.
     pub fn max_content(&self, at: PathRef) -> Option<usize> {
         self.peers.path(at).filter(|path| path.is_up()).map(Path::max_content)
@@ -227,7 +233,7 @@ impl Endpoint {
         if has_moved {
             // A dialled path stays on its uplink.
             (path.remote, path.uplink) =
-                (Some(from), if path.dials.is_some() { path.uplink } else { uplink });
+                (Some(from), if path.is_dialled_here { path.uplink } else { uplink });
         }
         let has_come_up = path.come_up();
         self.events.extend(has_come_up.then_some(Event::Up(at)));

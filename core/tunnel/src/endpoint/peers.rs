@@ -76,12 +76,12 @@ impl Peers {
     ) -> Option<PathRef> {
         let place = self.states.iter().position(|peer| peer.key == *key)?;
         let paths = &mut self.states.get_mut(place)?.paths;
-        let known = paths.iter().position(|path| path.dials.is_none() && path.number == number);
+        let known = paths.iter().position(|path| !path.is_dialled_here && path.number == number);
         let path = match known {
             Some(path) => path,
             None if paths.len() < MAX_PATHS => {
                 let new = paths.len();
-                paths.push(Path::new(now, number, uplink, None));
+                paths.push(Path::new(now, number, uplink));
                 new
             }
             None => return None,
@@ -92,8 +92,8 @@ impl Peers {
     /// Where both ends dial, the one with the greater key stops as soon as it is reached.
     pub(super) fn may_dial(&self, at: PathRef) -> bool {
         let Some(peer) = self.states.get(usize::from(at.peer)) else { return false };
-        let dials = peer.paths.get(usize::from(at.path)).is_some_and(|path| path.dials.is_some());
-        let is_reached = || peer.paths.iter().any(|path| path.dials.is_none() && path.is_up());
+        let dials = peer.paths.get(usize::from(at.path)).is_some_and(|path| path.is_dialled_here);
+        let is_reached = || peer.paths.iter().any(|path| !path.is_dialled_here && path.is_up());
         dials && !(self.own > peer.key && is_reached())
     }
 
@@ -129,7 +129,7 @@ impl Peers {
 impl PeerState {
     fn new(now: Time, peer: &Peer) -> Self {
         let dials = (0..).zip(peer.dials.iter().take(MAX_PATHS));
-        let path = |(number, dial): (u8, &Dial)| Path::new(now, number, dial.uplink, Some(dial.address));
+        let path = |(number, dial): (u8, &Dial)| Path::dialling(now, number, dial);
         Self { key: peer.key, greeting: cookie::greeting_key(&peer.key), paths: dials.map(path).collect() }
     }
 }

@@ -40,7 +40,7 @@ impl PathStatus {
         Self {
             uplink: path.uplink,
             remote: path.remote,
-            is_dialled_here: path.dials.is_some(),
+            is_dialled_here: path.is_dialled_here,
             is_up: path.is_up(),
             max_content: path.max_content(),
             max_packet: Bond::room(path.max_content()),

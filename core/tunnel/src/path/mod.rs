@@ -21,6 +21,7 @@ use std::time::Duration;
 use braid_types::{Backoff, Time};
 
 use crate::cookie::COOKIE_LIFETIME;
+use crate::endpoint::Dial;
 use crate::noise::Initiated;
 use crate::session::{Opened, REKEY_AFTER, Session};
 use crate::wire::{COOKIE, DATA_OVERHEAD, Sealed};
@@ -44,7 +45,8 @@ pub(crate) struct Path {
     /// Its number for the end that dials.
     pub(crate) number: u8,
     pub(crate) uplink: u8,
-    /// Where this end dials; `None` if it is dialled.
+    pub(crate) is_dialled_here: bool,
+    /// Where this end dials; `None` while that is not known, or if it is dialled.
     pub(crate) dials: Option<SocketAddr>,
     /// Where authentic datagrams came from last.
     pub(crate) remote: Option<SocketAddr>,
@@ -92,12 +94,20 @@ pub(crate) enum Due {
 }
 
 impl Path {
-    pub(crate) fn new(now: Time, number: u8, uplink: u8, dials: Option<SocketAddr>) -> Self {
+    /// A path that this end dials.
+    pub(crate) fn dialling(now: Time, number: u8, dial: &Dial) -> Self {
+        let (dials, remote) = (dial.address, dial.address);
+        Self { is_dialled_here: true, dials, remote, ..Self::new(now, number, dial.uplink) }
+    }
+
+    /// A path that the other end dials.
+    pub(crate) fn new(now: Time, number: u8, uplink: u8) -> Self {
         Self {
             number,
             uplink,
-            dials,
-            remote: dials,
+            is_dialled_here: false,
+            dials: None,
+            remote: None,
             current: None,
             previous: None,
             next: None,
@@ -219,6 +229,15 @@ impl Path {
         (self.retry_at, self.retry) = (now, None);
         (self.last_received, self.last_ping) = (now - PING_AFTER, now - PING_AGAIN);
         self.mtu.restart(now);
+    }
+
+    /// Where this end dials has changed: tries at once unless it is up, where it was heard.
+    pub(crate) fn set_address(&mut self, now: Time, address: SocketAddr) {
+        self.dials = Some(address);
+        if !self.is_up {
+            self.remote = Some(address);
+            self.hurry(now);
+        }
     }
 
     pub(crate) fn cookie(&self, now: Time) -> [u8; COOKIE] {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use braid_tunnel::Event;
+use braid_tunnel::{Event, PathRef};
 
-use crate::world::{Faults, World, address, packet, pair, site};
+use crate::world::{Faults, World, address, packet, pair, site, site_without_addresses};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -150,4 +150,22 @@ fn two_sites_with_one_key_are_noticed() {
     let mut world = World::new(vec![dialling(), site(2, &[(1, None)], 2), dialling()]);
     world.run(60 * SECOND);
     assert!(world.events[1].iter().any(|event| matches!(event, Event::KeyConflict(..))));
+}
+
+#[test]
+fn an_address_that_becomes_known_or_changes_is_dialled_at_once_but_a_path_that_is_up_stays() {
+    let mut world = World::new(vec![site_without_addresses(1, 2), site(2, &[(1, None)], 2)]);
+    world.run(10 * SECOND);
+    assert_eq!(world.paths_up(0), 0);
+    let at = PathRef { peer: 0, path: 1 };
+    world.sites[0].set_address(world.now, at, address(1, 9));
+    world.run(10 * SECOND);
+    assert_eq!(world.paths_up(0), 0, "nobody is there");
+    world.sites[0].set_address(world.now, at, address(1, 1));
+    world.run(SECOND);
+    assert_eq!((world.paths_up(0), world.paths_up(1)), (1, 1));
+    world.sites[0].set_address(world.now, at, address(1, 9));
+    world.run(200 * SECOND);
+    assert_eq!(world.paths_up(0), 1, "where it answers counts");
+    assert!(!world.events[0].iter().any(|event| matches!(event, Event::Down(_))));
 }

@@ -72,12 +72,20 @@ pub(crate) fn site(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> Si
     site_of(own, settings(own, peers, uplinks))
 }
 
+/// A site that dials this peer by two uplinks, at addresses that are not known yet.
+pub(crate) fn site_without_addresses(own: u8, peer: u8) -> Site {
+    let mut settings = settings(own, &[(peer, Some(1))], 2);
+    settings.peers.iter_mut().flat_map(|it| &mut it.dials).for_each(|dial| dial.address = None);
+    site_of(own, settings)
+}
+
 fn site_of(own: u8, settings: SiteSettings) -> Site {
     Site::new(Time::ZERO, settings, [own.wrapping_add(100); 32])
 }
 
 fn settings(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> SiteSettings {
-    let dials = |to: usize| (0..uplinks).map(move |it| Dial { uplink: it as u8, address: address(to, it) });
+    let dials =
+        |to: usize| (0..uplinks).map(move |it| Dial { uplink: it as u8, address: Some(address(to, it)) });
     let peer = |(number, to): &(u8, Option<usize>)| Peer {
         key: key(*number).public(),
         dials: to.iter().flat_map(|to| dials(*to)).collect(),

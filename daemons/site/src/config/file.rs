@@ -74,7 +74,7 @@ pub(super) struct Peer {
     pub(super) name: Spanned<String>,
     /// Its public key, as `braid site keygen` prints it there
     pub(super) public_key: Spanned<String>,
-    /// Addresses that each uplink dials; a site that is dialled has none
+    /// Addresses or host names that each uplink dials; a site that is dialled has none
     #[serde(default)]
     pub(super) addresses: Vec<Spanned<String>>,
     /// Paths to dial, instead of addresses
@@ -91,7 +91,7 @@ pub(super) struct Path {
     /// The interface of an uplink here
     #[schemars(with = "InterfaceText")]
     pub(super) uplink: Spanned<String>,
-    /// The address there, with its port unless it is 51820
+    /// The address or host name there, with its port unless it is 51820
     pub(super) address: Spanned<String>,
 }
 

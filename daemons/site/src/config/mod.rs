@@ -1,5 +1,6 @@
 //! A site's file, read whole and checked before anything is opened.
 
+mod destination;
 mod file;
 mod interface_address;
 mod problem;
@@ -12,10 +13,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use braid_packet_io::Offloads;
-use braid_tunnel::{Dial, MAX_PATHS, PrivateKey, PublicKey, Traffic};
+use braid_tunnel::{MAX_PATHS, PrivateKey, PublicKey, Traffic};
 use braid_types::{BitsPerSec, IpPrefix, Problem};
 
 use crate::key_file;
+pub use destination::Destination;
 use file::File;
 use interface_address::InterfaceAddress;
 pub use problem::ConfigError;
@@ -71,9 +73,18 @@ pub struct PeerConfig {
     /// Its public key.
     pub key: PublicKey,
     /// The paths that this site dials.
-    pub dials: Vec<Dial>,
+    pub dials: Vec<DialConfig>,
     /// The networks behind it.
     pub networks: Vec<IpPrefix>,
+}
+
+/// A path to dial.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DialConfig {
+    /// The number of the uplink here.
+    pub uplink: u8,
+    /// Where the other site is.
+    pub to: Destination,
 }
 
 /// The local network's side.
@@ -257,14 +268,14 @@ impl Reader<'_> {
     }
 
     /// Each uplink to each address, or the paths that are named.
-    fn dials(&mut self, peer: &file::Peer, uplinks: &[UplinkConfig]) -> Vec<Dial> {
+    fn dials(&mut self, peer: &file::Peer, uplinks: &[UplinkConfig]) -> Vec<DialConfig> {
         if let Some(address) = peer.addresses.first().filter(|_| !peer.path.is_empty()) {
             self.add(&address.span(), "a peer has either addresses, for all uplinks, or [[peer.path]]s");
         }
         let mut dials = Vec::new();
         for text in &peer.addresses {
-            let Some(address) = self.address(text) else { continue };
-            dials.extend((0..).zip(uplinks).map(|(uplink, _)| Dial { uplink, address }));
+            let Some(to) = self.destination(text) else { continue };
+            dials.extend((0..).zip(uplinks).map(|(uplink, _)| DialConfig { uplink, to: to.clone() }));
         }
         for path in &peer.path {
             let path = path.get_ref();
@@ -275,8 +286,8 @@ impl Reader<'_> {
                     format!("{} is no [[uplink]]; there are {}", path.uplink.get_ref(), names.join(", "));
                 self.add(&path.uplink.span(), what);
             }
-            let dial = self.address(&path.address).zip(place);
-            dials.extend(dial.map(|(address, uplink)| Dial { uplink: uplink as u8, address }));
+            let dial = self.destination(&path.address).zip(place);
+            dials.extend(dial.map(|(to, uplink)| DialConfig { uplink: uplink as u8, to }));
         }
         dials
     }
@@ -308,18 +319,16 @@ impl Reader<'_> {
         text.clone()
     }
 
-    fn address(&mut self, text: &Spanned<String>) -> Option<SocketAddr> {
-        let with_port = text.get_ref().parse().ok();
-        let default = || Some(SocketAddr::new(text.get_ref().parse().ok()?, DEFAULT_PORT));
-        let address = with_port.or_else(default);
-        if address.is_none() {
+    fn destination(&mut self, text: &Spanned<String>) -> Option<Destination> {
+        let destination = Destination::parse(text.get_ref(), DEFAULT_PORT);
+        if destination.is_none() {
             let what = format!(
-                "{:?} is no address: give numbers, as 198.51.100.1:51820 or [2001:db8::1]:51820",
+                "{:?} is no address or name: give one as 198.51.100.1:51820, [2001:db8::1]:51820 or box.example.org",
                 text.get_ref()
             );
             self.add(&text.span(), what);
         }
-        address
+        destination
     }
 
     fn value<T: std::str::FromStr>(&mut self, text: &Spanned<String>, wanted: &str) -> Option<T> {

@@ -42,7 +42,7 @@ address = "10.1.0.1/24"
 #[test]
 fn a_file_is_read_and_each_uplink_dials_each_address() {
     let config = read(&file()).unwrap();
-    let dials: Vec<_> = config.peers[0].dials.iter().map(|it| (it.uplink, it.address.to_string())).collect();
+    let dials: Vec<_> = config.peers[0].dials.iter().map(|it| (it.uplink, it.to.to_string())).collect();
     let [one, two] = ["198.51.100.1:4000", "[2001:db8::1]:51820"].map(str::to_owned);
     assert_eq!(dials, [(0, one.clone()), (1, one), (0, two.clone()), (1, two)]);
     assert_eq!((config.port, config.lan.device.as_str()), (51_820, "braid0"));
@@ -57,8 +57,11 @@ fn paths_name_an_uplink_and_an_address_each() {
         "path = [{ uplink = \"wan2\", address = \"198.51.100.1\" }]",
     );
     let config = read(&text).unwrap();
-    let address = "198.51.100.1:51820".parse().unwrap();
-    assert_eq!(config.peers[0].dials, [Dial { uplink: 1, address }]);
+    let to = Destination::Address("198.51.100.1:51820".parse().unwrap());
+    assert_eq!(config.peers[0].dials, [DialConfig { uplink: 1, to }]);
+    let named = read(&text.replace("198.51.100.1", "box.example.org:4000")).unwrap();
+    let to = Destination::Name { host: "box.example.org".to_owned(), port: 4_000 };
+    assert_eq!(named.peers[0].dials, [DialConfig { uplink: 1, to }]);
 }
 
 #[test]
@@ -74,8 +77,8 @@ fn mistakes_are_named_with_file_line_and_what_was_meant() {
         (PEER, "AAAA", "site.toml:12: \"AAAA\" is not a public key, as `braid site keygen` prints it"),
         (
             "198.51.100.1:4000",
-            "example.org",
-            "site.toml:13: \"example.org\" is no address: give numbers, as 198.51.100.1:51820 or [2001:db8::1]:51820",
+            "198.51.100",
+            "site.toml:13: \"198.51.100\" is no address or name: give one as 198.51.100.1:51820, [2001:db8::1]:51820 or box.example.org",
         ),
         (
             "networks = [\"10.2.0.0/16\"]\n",
