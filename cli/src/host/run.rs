@@ -15,7 +15,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::client;
 use crate::exit::{Code, ExitWith, error};
-use crate::service;
+use crate::service::{self, Heartbeat};
 
 #[derive(clap::Args)]
 #[group(skip)]
@@ -88,7 +88,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     })?;
     say_ready(&agent)?;
     service::ready();
-    Ok(agent.run_until_signalled()?)
+    let mut heartbeat = Heartbeat::from_environment();
+    Ok(agent.run_until_signalled(&mut || heartbeat.beat())?)
 }
 
 fn mode(args: &Args, mode: Mode) -> anyhow::Result<braid_host::Mode> {

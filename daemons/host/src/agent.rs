@@ -132,14 +132,14 @@ impl Agent {
         self.manager.as_ref().map(|(_, input)| input.clone())
     }
 
-    /// Runs until SIGTERM or SIGINT, and restores the settings. Subflows stay open.
+    /// Runs until SIGTERM or SIGINT, and restores the settings. Subflows stay open. Calls `on_turn` at least every second.
     ///
     /// # Errors
     ///
     /// The kernel no longer reports events of connections.
-    pub fn run_until_signalled(mut self) -> Result<(), AgentError> {
+    pub fn run_until_signalled(mut self, on_turn: &mut dyn FnMut()) -> Result<(), AgentError> {
         let Some((mut manager, input)) = self.manager.take() else {
-            self.watch_until_signalled();
+            self.watch_until_signalled(on_turn);
             return Ok(());
         };
         let mut signals = self.signals;
@@ -149,15 +149,19 @@ impl Agent {
                 let _ = input.send(Input::Stop);
             }
         });
-        Ok(manager.run()?)
+        Ok(manager.run(on_turn)?)
     }
 
-    fn watch_until_signalled(&mut self) {
+    fn watch_until_signalled(&mut self, on_turn: &mut dyn FnMut()) {
         let Some((suspension, endpoints)) = &mut self.endpoints else {
-            self.signals.forever().next();
+            while self.signals.pending().next().is_none() {
+                on_turn();
+                thread::sleep(SIGNAL_DELAY);
+            }
             return;
         };
         while self.signals.pending().next().is_none() {
+            on_turn();
             suspension.act(|order| endpoints.carry_out(order));
             match endpoints.resume_shared() {
                 Ok(shared) => shared.into_iter().for_each(|order| suspension.handle_refusal(order)),

@@ -14,7 +14,7 @@
 //! let limits = Limits { subflows: 2, accepted_addresses: 2 };
 //! let mode = Mode::Kernel { limits, endpoints: Vec::new() };
 //! let agent = Agent::start(Config { mode: Some(mode), congestion: None, observer: None })?;
-//! agent.run_until_signalled()?;
+//! agent.run_until_signalled(&mut || {})?;
 //! # Ok::<(), braid_host::AgentError>(())
 //! ```
 

@@ -78,21 +78,22 @@ impl Manager {
         Ok((Self { connections, kernel, stuck, looked_at, suspension, questions, inputs }, input))
     }
 
-    /// Manages until it is stopped. Then it resumes what it has suspended.
+    /// Manages until it is stopped, and calls `on_turn` at least every second. Then it resumes what it has suspended.
     ///
     /// # Errors
     ///
     /// Events cannot be had any more.
-    pub fn run(&mut self) -> Result<(), NetlinkError> {
-        let ended = self.run_until_stopped();
+    pub fn run(&mut self, on_turn: &mut dyn FnMut()) -> Result<(), NetlinkError> {
+        let ended = self.run_until_stopped(on_turn);
         if let Some(suspension) = &mut self.suspension {
             suspension.end(|order| set_backup(&mut self.kernel, order));
         }
         ended
     }
 
-    fn run_until_stopped(&mut self) -> Result<(), NetlinkError> {
+    fn run_until_stopped(&mut self, on_turn: &mut dyn FnMut()) -> Result<(), NetlinkError> {
         loop {
+            on_turn();
             match self.inputs.recv_timeout(self.time_until_due()) {
                 Ok(Input::Event(event)) => self.connections.handle_event(Instant::now(), &event),
                 Ok(Input::Advice(token, advice)) => self.follow(token, &advice),

@@ -79,7 +79,7 @@ fn subflow_whose_path_died_is_closed_and_the_connection_goes_on() {
     let stop = agent.stopper().unwrap();
     let managing = &hosts[0];
     std::thread::scope(|scope| {
-        scope.spawn(move || managing.inside(|| agent.run_until_signalled().unwrap()));
+        scope.spawn(move || managing.inside(|| agent.run_until_signalled(&mut || {}).unwrap()));
         let _stop = Stop(stop);
         let mut pair = connected(&hosts);
         pair.transfer(1_000);

@@ -33,7 +33,7 @@ pub(crate) fn with_agent(
     let agent = Agent::start(Config { mode, ..Config::default() }).unwrap();
     let stop = agent.stopper().unwrap();
     thread::scope(|scope| {
-        scope.spawn(|| agent.run_until_signalled().unwrap());
+        scope.spawn(|| agent.run_until_signalled(&mut || {}).unwrap());
         let _stop = Stop(stop);
         action(&mut events);
     });
