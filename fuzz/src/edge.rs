@@ -37,7 +37,7 @@ pub fn run(bytes: &[u8]) {
     }
     switch.handle_timeout(now + HOLD);
     left += leave(&mut switch);
-    assert_eq!(came, left, "what is put in order leaves once");
+    assert_eq!(came, left, "what is resequenced leaves once");
 }
 
 /// Frames of the edges' own: the switch takes those that are for it, and passes on those that are not.

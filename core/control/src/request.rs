@@ -54,7 +54,7 @@ pub enum Request {
     },
     /// Which subflows a connection shall have. The answer comes once switches have confirmed their rules.
     Advise {
-        /// The connection, and what is there.
+        /// The connection, and its present subflows.
         request: Box<AdviceRequest>,
         /// Who asks.
         asker: Asker,

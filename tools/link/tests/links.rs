@@ -123,7 +123,7 @@ fn what_makes_no_sense_is_refused_and_nothing_changes() {
         );
         assert!(answers[2].starts_with(r#"{"ok":{"links":[{"devices":["a1","b1"]"#), "{answers:?}");
 
-        // One that sends without end is let go, and others are still served.
+        // A client that sends without end is disconnected, and others are still served.
         let mut endless = UnixStream::connect(bench.control()).unwrap();
         endless.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
         while endless.write_all(&[b'x'; 4_096]).is_ok() {}

@@ -201,7 +201,7 @@ impl Intents {
                 (self.state, self.owned) = (State::Ready(term, revision), Some(term));
             }
             (State::Claiming(term, _) | State::Ready(term, _), _) => {
-                // Whether it is written is not known, or somebody else has written: what is there is read anew.
+                // Whether it is written is not known, or somebody else has written: the stored content is read again.
                 batch.into_iter().rev().for_each(|waiting| self.queue.push_front(waiting));
                 self.state = State::Reading(term);
                 self.act_at = now + self.settings.retry;
@@ -307,7 +307,7 @@ impl Intents {
     }
 }
 
-/// The changes after which the store has what is wanted.
+/// The changes after which the store has the desired content.
 fn difference(wanted: &Entries, stored: &Entries) -> BTreeMap<String, Option<String>> {
     let missing = wanted.iter().filter(|(key, value)| stored.get(*key) != Some(value));
     let missing = missing.map(|(key, value)| (key.clone(), Some(value.clone())));

@@ -11,7 +11,7 @@ pub enum HandOverError {
     /// This member does not lead.
     #[error("this member does not lead: ask the leader")]
     NotLeader,
-    /// No standby follows, or not the one that is wanted.
+    /// No standby follows, or not the requested one.
     #[error("no such standby follows this leader now")]
     NoStandby,
     /// The store does not answer, so nobody can be elected.

@@ -62,7 +62,7 @@ impl Routing {
         self.routes.get(dst, dpid).map(|way| way.rule(dst))
     }
 
-    /// How many of these routes are installed as they are wanted. Many at once cost less than one after the
+    /// How many of these routes are installed as desired. Many at once cost less than one after the
     /// other: memory serves their lookups in parallel.
     pub(crate) fn count_installed(&self, keys: &[RouteKey]) -> usize {
         self.routes.entries(keys).filter(|entry| entry.is_some_and(Entry::is_written)).count()

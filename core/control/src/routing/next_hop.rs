@@ -72,7 +72,7 @@ impl NextHop {
 }
 
 impl Entry {
-    /// Whether the route is installed as it is wanted: packets may take it.
+    /// Whether the route is installed as desired: packets may take it.
     pub(super) fn is_written(&self) -> bool {
         self.written == Some(self.wanted)
     }

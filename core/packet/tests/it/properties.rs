@@ -37,7 +37,7 @@ fn read_everything(bytes: &[u8]) {
 }
 
 fn read_options(options: &[u8]) {
-    // Each option takes a byte at least, and what is read is part of what is there.
+    // Each option takes a byte at least, and what is read is part of the input.
     assert!(TcpOptions::new(options).count() <= options.len());
     let data: usize = TcpOptions::new(options).flatten().map(|option| option.data.len() + 2).sum();
     assert!(data <= options.len());

@@ -13,7 +13,7 @@ use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
 use crate::replay::ReplayWindow;
 
-/// The flows that are put in order at once.
+/// The greatest number of flows that are resequenced at once.
 const FLOWS: u32 = 16_384;
 /// How long packets are held for others that are on their way: at least, at most, and before any have come late.
 const LEAST_HOLD: Duration = Duration::from_millis(60);

@@ -36,7 +36,7 @@ pub(super) enum PolicyNews {
     Corrupt { why: String },
 }
 
-/// Writes what is wanted, and reads what other members have written, until nobody wants anything any more.
+/// Writes desired policies, and reads what other members have written, until nobody wants anything any more.
 pub(super) fn keep(mut etcd: Etcd, wanted: &mpsc::Receiver<Wanted>, news: &Sender<PolicyNews>) {
     let mut known = Known::default();
     loop {

@@ -2,7 +2,7 @@
 //! notice within a tenth of a second that a link has gone dark; the rates to which ports are shaped; and what else of a
 //! switch's configuration matters.
 //!
-//! A thread of its own speaks with the databases. `plan` decides on which ports BFD is wanted, `tables` mirrors a database,
+//! A thread of its own speaks with the databases. `plan` decides on which ports BFD should run, `tables` mirrors a database,
 //! `bridge` judges bridges and their controllers, `json_rpc` reads and writes messages, `database` is all of one database,
 //! `client` and `stream` are the connection.
 

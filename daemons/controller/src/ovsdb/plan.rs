@@ -1,4 +1,4 @@
-//! On which ports BFD is wanted. Pure: the time, the links and what the databases say are arguments.
+//! On which ports BFD should run. Pure: the time, the links and what the databases say are arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

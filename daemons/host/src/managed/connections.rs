@@ -138,7 +138,7 @@ impl Connections {
         it.ask_at = Some(it.ask_at.map_or(at, |before| before.min(at)));
     }
 
-    /// A subflow was suspended, or resumed. While one is suspended, no more are wanted than there were before: another
+    /// A subflow was suspended, or resumed. While one is suspended, no more are requested than there were before: another
     /// one would take the same path.
     pub fn handle_suspension(&mut self, token: Token, ends: SubflowEnds, is_suspended: bool) {
         let Some(it) = self.known.get_mut(&token) else { return };

@@ -181,7 +181,7 @@ impl Switch {
         std::mem::take(&mut self.received)
     }
 
-    /// Reads once what is there and does it. Frames that leave a port go to `relay`. `inbox` has room for
+    /// Reads the available messages once and handles them. Frames that leave a port go to `relay`. `inbox` has room for
     /// [`CHUNK`] bytes more than the longest message.
     pub(crate) fn read(&mut self, inbox: &mut [u8], relay: &mut Relay) -> io::Result<()> {
         let filled = self.rest.len();
