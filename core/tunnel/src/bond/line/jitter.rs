@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-/// The weight of a new measurement; of a greater one of a line that is held, whose own queue varies, too.
+/// The weight of a new measurement. While a queue is kept in the path, that varies, too: then a greater one has less weight.
 const WEIGHT: f64 = 0.01;
 const HELD_WEIGHT: f64 = 0.001;
 /// One counts so much at most, in seconds, or so many times the usual: one that is very late says that a machine stood still.
@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// With fewer answers, the beginning of traffic would count.
 const LEAST_ANSWERS: u32 = 50;
 
-/// The jitter of a path, in seconds: the mean deviation of delays from the line between their neighbours, twice.
+/// The jitter of a path, in seconds: the usual deviation of delays from the line between their neighbours, twice.
 #[derive(Clone, Debug)]
 pub(super) struct Jitter {
     usual: f64,
@@ -34,11 +34,8 @@ impl Jitter {
     pub(super) fn note(&mut self, now: Time, roughness: f64, is_held: bool) {
         self.answers = self.answers.saturating_add(1);
         let roughness = roughness.min(MOST_OF_ONE.max(MOST_TIMES * self.usual));
-        let weight = if is_held && roughness > self.usual {
-            HELD_WEIGHT
-        } else {
-            (1.0 / f64::from(self.answers)).max(WEIGHT)
-        };
+        let least = if is_held && roughness > self.usual { HELD_WEIGHT } else { WEIGHT };
+        let weight = (1.0 / f64::from(self.answers)).max(least);
         self.usual += weight * (roughness - self.usual);
         if now.since(self.since) >= WINDOW {
             (self.most, self.since) = ([0.0, self.most[0]], now);
@@ -83,5 +80,8 @@ mod tests {
             jitter.note(Time::from_millis(20 * turn), roughness, true);
         }
         assert!(jitter.usual() < 0.002, "{}", jitter.usual());
+        let mut jitter = Jitter::new(Time::ZERO);
+        (0..100).for_each(|turn| jitter.note(Time::from_millis(20 * turn), 0.04, true));
+        assert!(jitter.is_rough(), "it was from the beginning");
     }
 }

@@ -13,6 +13,8 @@ const MIN_PACKETS: f64 = 300.0;
 const PROBE_WEIGHT: f64 = 0.05;
 /// Counts that differ by more began anew.
 const RESET_JUMP: u32 = 1 << 24;
+/// Probes overtake others by so many nanoseconds at most; clocks that differ by more began anew.
+const MOST_OVERTAKEN: u64 = 1_000_000_000;
 /// A path that loses more is not used while another loses less than half.
 const BROKEN: f64 = 0.15;
 /// Repairs of each packet sent, at most; while the queue is about as long as ever, no more than twice the usual loss.
@@ -52,6 +54,9 @@ impl Losses {
 
     /// An answer; `is_calm` while hardly anything queues.
     pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, is_calm: bool) {
+        if self.last.is_some_and(|(_, last)| is_overtaken(answer, &last)) {
+            return;
+        }
         let Some((before, last)) = self.last.replace((now, *answer)) else { return };
         let sent = answer.sent.wrapping_sub(last.sent);
         let received = answer.received.wrapping_sub(last.received);
@@ -101,6 +106,11 @@ impl Losses {
     }
 }
 
+/// Whether the probe of an answer had arrived before that of the last one: its counts are older.
+fn is_overtaken(answer: &Answer, last: &Answer) -> bool {
+    (1..MOST_OVERTAKEN).contains(&last.arrived.wrapping_sub(answer.arrived))
+}
+
 impl Share {
     fn add(&mut self, age: f64, sent: f64, lost: f64) {
         let keep = (-age).exp();
@@ -109,5 +119,25 @@ impl Share {
 
     fn part(&self) -> Option<f64> {
         (self.sent >= MIN_PACKETS).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_was_overtaken_hides_no_losses() {
+        let mut losses = Losses::default();
+        let answer = |millis: u64, sent, received| {
+            let arrived = millis * 1_000_000;
+            (Time::from_millis(millis), Answer { arrived, sent, received, ..Answer::default() })
+        };
+        for (now, answer) in
+            [answer(20, 0, 0), answer(40, 1_000, 900), answer(30, 500, 450), answer(60, 2_000, 1_800)]
+        {
+            losses.note_answer(now, &answer, false);
+        }
+        assert!((0.09..0.11).contains(&losses.share()), "{}", losses.share());
     }
 }

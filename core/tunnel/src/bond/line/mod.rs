@@ -148,9 +148,7 @@ impl Line {
     /// The answer to a probe, while packets wait here or none do; whether it was expected.
     pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, has_waiting: bool) -> bool {
         let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {
-            if self.overtaken.take(answer.number) {
-                self.losses.note_probe(true);
-            }
+            self.handle_overtaken(answer);
             return false;
         };
         self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
@@ -163,13 +161,23 @@ impl Line {
         self.last_round_trip = round_trip;
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
-        self.delay.note(probe.at, answer.arrived, probe.backlog, self.gate.rate().is_some());
+        let is_held = has_waiting && self.gate.rate().is_some();
+        self.delay.note(probe.at, answer.arrived, probe.backlog, is_held);
         self.rate.note(answer.arrived, answer.bytes, self.delay.queue() - self.delay.jitter());
         self.losses.note_answer(now, answer, self.delay.is_calm());
         self.correct(now, &probe);
         self.control(now, &probe, has_waiting);
         self.is_dead &= self.in_a_row < self.revived_by;
         true
+    }
+
+    /// Later probes were answered first.
+    fn handle_overtaken(&mut self, answer: &Answer) {
+        if self.overtaken.take(answer.number) {
+            self.losses.note_probe(true);
+            self.in_a_row = self.in_a_row.saturating_add(1);
+            self.is_dead &= self.in_a_row < self.revived_by;
+        }
     }
 
     /// The probe at this place is answered, before those that were sent earlier.

@@ -50,8 +50,14 @@ impl Rate {
 
     /// So many bytes had arrived at `arrived`; packets wait so many seconds.
     pub(super) fn note(&mut self, arrived: u64, bytes: u32, queue: f64) {
-        if self.marks.back().is_some_and(|last| arrived < last.arrived) {
+        let before = self.marks.back().map_or(self.since, |last| last.arrived);
+        if arrived < before && before.saturating_sub(arrived) < WINDOW {
             return;
+        }
+        if arrived < before {
+            // The other end has started anew, and its clock with it.
+            (self.most, self.since, self.lately) = (Default::default(), arrived, 0.0);
+            self.marks.clear();
         }
         if arrived.saturating_sub(self.since) >= WINDOW {
             (self.most, self.since) = ([Most::default(), self.most[0]], arrived);
@@ -102,5 +108,26 @@ impl Rate {
 
     fn most(&self, of: fn(&Most) -> f64) -> f64 {
         of(&self.most[0]).max(of(&self.most[1]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks each 20 ms from this millisecond on, with so many bytes between two.
+    fn note(rate: &mut Rate, from: u64, bytes: u32) {
+        (0..50).for_each(|turn: u32| rate.note((from + 20 * u64::from(turn)) * 1_000_000, turn * bytes, 0.1));
+    }
+
+    #[test]
+    fn the_rate_is_known_again_when_the_other_end_has_started_anew() {
+        let mut rate = Rate::new(None);
+        note(&mut rate, 864_000_000, 20_000);
+        assert_eq!((rate.lately(), rate.full()), (1e6, Some(1e6)));
+        rate.note(863_999_999 * 1_000_000, 7, 0.1);
+        assert_eq!(rate.lately(), 1e6, "one that was overtaken");
+        note(&mut rate, 1_000, 2_000);
+        assert_eq!((rate.lately(), rate.full()), (1e5, Some(1e5)));
     }
 }

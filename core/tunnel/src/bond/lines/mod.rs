@@ -166,10 +166,16 @@ impl Lines {
     fn rest(&mut self, now: Time) {
         let alive = self.lines.iter().flatten().filter(|line| !line.is_dead());
         let least = alive.map(Line::carried).fold(0.0, f64::max) * WORTH;
-        for ((line, rest), waiting) in self.lines.iter().zip(&mut self.rests).zip(&self.waiting) {
+        // What arrives by a path without packets says nothing of what it carries.
+        let in_use: [bool; MAX_PATHS] = std::array::from_fn(|path| self.is_used(now, path as u8));
+        let paths = self.lines.iter().zip(&mut self.rests).zip(&self.waiting).zip(in_use);
+        for (((line, rest), waiting), _) in paths.filter(|(_, is_used)| *is_used) {
             let limit = line.as_ref().and_then(|line| line.limit(waiting.bytes()));
             if rest.until <= now && limit.is_some_and(|rate| rate < least) {
-                let pause = rest.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
+                // What was long ago says nothing, either.
+                let is_recent = now.since(rest.until) < MAX_PAUSE;
+                let before = if is_recent { rest.pause } else { Duration::ZERO };
+                let pause = before.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
                 *rest = Rest { until: now + pause, pause };
             }
         }

@@ -66,6 +66,25 @@ fn what_a_path_cannot_carry_now_waits_here_and_urgent_packets_pass_it() {
 }
 
 #[test]
+fn a_path_without_packets_is_not_put_to_rest_for_what_it_carries() {
+    let mut lines = lines();
+    for turn in 1..100 {
+        let (number, _) = lines.poll_probe(Time::from_millis(20 * turn)).unwrap();
+        for path in [0, 1] {
+            // The second one is delayed by 100 ms for a while.
+            let extra = if path == 1 && turn > 50 { 100 } else { 0 };
+            let delay = DELAYS[usize::from(path)] + extra;
+            let arrived = Time::from_millis(20 * turn + delay).as_nanos();
+            let bytes = if path == 0 { 20_000 * turn as u32 } else { 40 * turn as u32 };
+            let answer = Answer { number, arrived, bytes, ..Answer::default() };
+            lines.handle_answer(Time::from_millis(20 * turn + 2 * delay), path, &answer);
+        }
+        lines.note_used(Time::from_millis(20 * turn), 0);
+    }
+    assert!(!lines.rests(Time::from_millis(2_000), 1));
+}
+
+#[test]
 fn what_waits_for_a_path_that_goes_down_takes_another() {
     let (mut lines, now) = (lines(), Time::from_millis(60));
     send(&mut lines, now, 18);

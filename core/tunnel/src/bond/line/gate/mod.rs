@@ -57,9 +57,12 @@ const OTHERS_AFTER: Duration = Duration::from_secs(2);
 /// The pause until the path is held again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(20);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
-/// So often a path that is held runs empty for so long, so that its least delay stays known.
+/// So often a path that is held runs empty for so long, so that its least delay stays known; a slow one for as long as that
+/// takes, up to the last of these, and a probe.
 const DRAIN_INTERVAL: Duration = Duration::from_secs(8);
 const DRAIN: Duration = Duration::from_millis(30);
+const MOST_DRAINED: f64 = 0.2;
+const PROBE: Duration = Duration::from_millis(25);
 /// For so long after that, probes tell of a path that is not full.
 const SETTLED_AFTER: Duration = Duration::from_millis(500);
 /// Urgent packets pass it until so many times the target are queued.
@@ -152,7 +155,7 @@ impl Gate {
             return 0.0;
         }
         if now.since(self.drains) > DRAIN_INTERVAL {
-            self.drains = now + DRAIN;
+            self.drains = now + DRAIN.max(Duration::from_secs_f64(self.level(now).min(MOST_DRAINED)) + PROBE);
         }
         let modelled = self.levels.iter().copied().fold(f64::MAX, f64::min);
         let wrong = CORRECTION * (queue - modelled);
