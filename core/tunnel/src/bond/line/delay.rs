@@ -105,17 +105,16 @@ impl Delay {
     /// What the last probes have seen; `None` until there are enough.
     pub(super) fn recent(&self) -> Option<Recent> {
         let least = all(&self.recent)?.into_iter().min().map(|least| self.beyond_least(least))?;
-        Some(Recent {
-            least,
-            latest: self.queue,
-            jitter: self.jitter.usual(),
-            is_rough: self.jitter.is_rough(),
-        })
+        Some(Recent { least, latest: self.queue, jitter: self.jitter.usual(), is_rough: self.is_rough() })
     }
 
     /// Queues up to this one may be mere jitter.
     pub(super) const fn jitter(&self) -> f64 {
         JITTERS * self.jitter.usual()
+    }
+
+    pub(super) fn is_rough(&self) -> bool {
+        self.jitter.is_rough()
     }
 
     pub(super) fn is_crowded(&self) -> bool {

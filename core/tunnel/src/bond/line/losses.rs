@@ -101,6 +101,10 @@ impl Losses {
         self.calm.part().unwrap_or(0.0)
     }
 
+    pub(super) fn is_lossy(&self) -> bool {
+        self.usual() >= LOSSY
+    }
+
     pub(super) fn is_broken(&self) -> bool {
         self.share() > BROKEN
     }

@@ -301,6 +301,11 @@ impl Line {
         self.is_dead
     }
 
+    /// Whether hardly a packet is delayed by jitter or repairs.
+    pub(super) fn is_clean(&self) -> bool {
+        !self.delay.is_rough() && !self.losses.is_lossy()
+    }
+
     /// Whether it loses much though it is not full.
     pub(super) fn is_broken(&self) -> bool {
         self.losses.is_broken() && !self.is_crowded()

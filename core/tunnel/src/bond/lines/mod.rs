@@ -18,8 +18,10 @@ const STANDBY_INTERVAL: Duration = Duration::from_millis(200);
 const STANDBY_SLACK: Duration = Duration::from_millis(400);
 /// A path counts as used for this long after its last packet in order.
 const USED_FOR: Duration = Duration::from_secs(1);
-/// A path that carries less than this part of the best one gains less than its queue costs.
+/// A path that carries less than this part of the best one gains less than its queue costs; the second part, if it delays
+/// packets by jitter or repairs.
 const WORTH: f64 = 0.08;
+const ROUGH_WORTH: f64 = 0.15;
 /// The pause until it is tried again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
@@ -165,13 +167,14 @@ impl Lines {
     /// Gives a rest to paths that carry next to nothing beside the best one.
     fn rest(&mut self, now: Time) {
         let alive = self.lines.iter().flatten().filter(|line| !line.is_dead());
-        let least = alive.map(Line::carried).fold(0.0, f64::max) * WORTH;
+        let best = alive.map(Line::carried).fold(0.0, f64::max);
+        let least = |line: &Line| best * if line.is_clean() { WORTH } else { ROUGH_WORTH };
         // What arrives by a path without packets says nothing of what it carries.
         let in_use: [bool; MAX_PATHS] = std::array::from_fn(|path| self.is_used(now, path as u8));
         let paths = self.lines.iter().zip(&mut self.rests).zip(&self.waiting).zip(in_use);
         for (((line, rest), waiting), _) in paths.filter(|(_, is_used)| *is_used) {
-            let limit = line.as_ref().and_then(|line| line.limit(waiting.bytes()));
-            if rest.until <= now && limit.is_some_and(|rate| rate < least) {
+            let limit = line.as_ref().and_then(|line| Some((line.limit(waiting.bytes())?, least(line))));
+            if rest.until <= now && limit.is_some_and(|(rate, least)| rate < least) {
                 // What was long ago says nothing, either.
                 let is_recent = now.since(rest.until) < MAX_PAUSE;
                 let before = if is_recent { rest.pause } else { Duration::ZERO };
