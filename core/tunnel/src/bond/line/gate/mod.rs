@@ -155,7 +155,8 @@ impl Gate {
             return 0.0;
         }
         if now.since(self.drains) > DRAIN_INTERVAL {
-            self.drains = now + DRAIN.max(Duration::from_secs_f64(self.level(now).min(MOST_DRAINED)) + PROBE);
+            let empties = Duration::from_secs_f64(self.level(now).min(MOST_DRAINED));
+            self.drains = now + DRAIN.max(empties.saturating_add(PROBE));
         }
         let modelled = self.levels.iter().copied().fold(f64::MAX, f64::min);
         let wrong = CORRECTION * (queue - modelled);
