@@ -1,6 +1,6 @@
 //! A controller in a thread of its own, an HTTP client, and a scripted switch.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
@@ -191,10 +191,16 @@ impl Switch {
         self.reply(Xid(0), message);
     }
 
+    /// Says this, if the controller still listens; that it does not is found by the next [`Self::receive`].
     pub(crate) fn reply(&mut self, xid: Xid, message: &Message<'_>) {
         let mut bytes = Vec::new();
         message.encode(xid, &mut bytes).expect("short message");
-        self.stream.write_all(&bytes).expect("open channel");
+        match self.stream.write_all(&bytes) {
+            Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                panic!("the controller cannot be told anything: {error}")
+            }
+            _ => {}
+        }
     }
 
     fn answer_until_done(&mut self, dpid: u64) {
@@ -232,7 +238,7 @@ impl Switch {
             match self.stream.read(&mut chunk) {
                 Ok(0) => return None,
                 Ok(read) => self.inbox.extend_from_slice(&chunk[..read]),
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("the controller says nothing: {error}"),
             }
         }
