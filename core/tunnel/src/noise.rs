@@ -9,10 +9,11 @@ use snow::types::{Cipher, Dh, Hash, Random};
 use snow::{Builder, HandshakeState, StatelessTransportState};
 
 use crate::keys::{PrivateKey, PublicKey};
+use crate::wire::COOKIE;
 
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_SHA256";
 /// Both ends speak this protocol in this version, or their handshakes fail.
-const PROLOGUE: &[u8] = b"braid site tunnel 1";
+const PROLOGUE: &[u8] = b"braid site tunnel 2";
 /// What encryption adds.
 pub(crate) const TAG: usize = 16;
 /// An ephemeral key, an encrypted static key, a tag: the first message without its payload.
@@ -38,27 +39,32 @@ pub(crate) fn public_key(secret: &[u8; 32]) -> [u8; 32] {
     MontgomeryPoint::mul_base_clamped(*secret).to_bytes()
 }
 
-/// Begins a handshake with `peer`; the first message, with `payload` inside.
+/// Begins a handshake with `peer`; the first message, with `payload` inside. It counts with this cookie only, so that nobody
+/// can send it again with his own.
 pub(crate) fn initiate(
     own: &PrivateKey,
     peer: &PublicKey,
     ephemeral: [u8; 32],
+    cookie: &[u8; COOKIE],
     payload: &[u8],
 ) -> Option<(Initiated, Vec<u8>)> {
-    let builder = builder(own, ephemeral)?.remote_public_key(&peer.0).ok()?;
+    let prologue = [PROLOGUE, cookie].concat();
+    let builder = builder(own, ephemeral, &prologue)?.remote_public_key(&peer.0).ok()?;
     let mut state = builder.build_initiator().ok()?;
     let mut message = vec![0; payload.len().saturating_add(INITIATION)];
     let length = state.write_message(payload, &mut message).ok()?;
     (length == message.len()).then_some((Initiated(state), message))
 }
 
-/// Reads a first message.
+/// Reads a first message, which came with this cookie.
 pub(crate) fn accept<const N: usize>(
     own: &PrivateKey,
     ephemeral: [u8; 32],
+    cookie: &[u8; COOKIE],
     message: &[u8],
 ) -> Option<Accepted<N>> {
-    let mut state = builder(own, ephemeral)?.build_responder().ok()?;
+    let prologue = [PROLOGUE, cookie].concat();
+    let mut state = builder(own, ephemeral, &prologue)?.build_responder().ok()?;
     let mut payload = [0; N];
     let length = state.read_message(message, &mut payload).ok()?;
     let peer = PublicKey(state.get_remote_static()?.try_into().ok()?);
@@ -76,9 +82,13 @@ impl<const N: usize> Accepted<N> {
 }
 
 impl Initiated {
-    /// Reads the second message; a wrong one ends the handshake, which then has to begin anew.
-    pub(crate) fn finish(mut self, message: &[u8]) -> Option<Ciphers> {
-        self.0.read_message(message, &mut []).ok()?;
+    /// Reads the second message; whether it is right. A wrong one changes nothing.
+    pub(crate) fn read(&mut self, message: &[u8]) -> bool {
+        self.0.read_message(message, &mut []).is_ok()
+    }
+
+    /// The session, after the second message.
+    pub(crate) fn finish(self) -> Option<Ciphers> {
         self.0.into_stateless_transport_mode().ok().map(Ciphers)
     }
 }
@@ -98,9 +108,9 @@ impl Ciphers {
     }
 }
 
-fn builder(own: &PrivateKey, ephemeral: [u8; 32]) -> Option<Builder<'_>> {
+fn builder<'a>(own: &'a PrivateKey, ephemeral: [u8; 32], prologue: &'a [u8]) -> Option<Builder<'a>> {
     let builder = Builder::with_resolver(PATTERN.parse().ok()?, Box::new(Resolver(ephemeral)));
-    builder.local_private_key(own.secret()).ok()?.prologue(PROLOGUE).ok()
+    builder.local_private_key(own.secret()).ok()?.prologue(prologue).ok()
 }
 
 /// ring's ciphers and hashes; random numbers that were given.
@@ -184,5 +194,42 @@ impl CryptoResolver for Resolver {
 
     fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
         RingResolver.resolve_cipher(choice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COOKIES: [[u8; COOKIE]; 2] = [[1; COOKIE], [2; COOKIE]];
+
+    fn keys() -> [PrivateKey; 2] {
+        [1, 2].map(|byte| PrivateKey::new([byte; 32]))
+    }
+
+    #[test]
+    fn a_first_message_counts_with_its_cookie_only() {
+        let [own, other] = keys();
+        let (_, message) = initiate(&own, &other.public(), [3; 32], &COOKIES[0], b"four").unwrap();
+        let accepted = COOKIES.map(|cookie| accept::<4>(&other, [4; 32], &cookie, &message).is_some());
+        assert_eq!(accepted, [true, false]);
+    }
+
+    #[test]
+    fn a_forged_second_message_does_not_end_the_handshake() {
+        let [own, other] = keys();
+        let (mut begun, message) = initiate(&own, &other.public(), [3; 32], &COOKIES[0], b"four").unwrap();
+        let accepted = accept::<4>(&other, [4; 32], &COOKIES[0], &message).unwrap();
+        let (response, theirs) = accepted.respond().unwrap();
+        let forged = |place: usize| {
+            let mut forged = response.clone();
+            forged[place] ^= 1;
+            forged
+        };
+        assert!(!begun.read(&forged(0)) && !begun.read(&forged(40)) && !begun.read(&[7; RESPONSE]));
+        assert!(begun.read(&response));
+        let (ours, mut sealed, mut plain) = (begun.finish().unwrap(), [0; 5 + TAG], Vec::new());
+        assert!(ours.seal(0, b"hello", &mut sealed) && theirs.open(0, &sealed, &mut plain));
+        assert_eq!(plain, b"hello");
     }
 }

@@ -214,10 +214,11 @@ impl Site {
     }
 
     fn take_packets(&mut self) {
-        for (bond, networks) in self.bonds.iter_mut().zip(&self.settings.networks) {
+        let all = &self.settings.networks;
+        for (bond, networks) in self.bonds.iter_mut().zip(all) {
             while let Some(packet) = bond.poll_packet() {
-                let is_own = || sender(&packet).is_some_and(|it| networks.iter().any(|net| net.contains(it)));
-                if self.settings.lan == Lan::Bridged || is_own() {
+                let may_send = || sender(&packet).is_some_and(|sender| is_own(networks, all, sender));
+                if self.settings.lan == Lan::Bridged || may_send() {
                     self.packets.push_back(packet);
                 } else {
                     self.counters.spoofed = self.counters.spoofed.saturating_add(1);
@@ -236,6 +237,15 @@ impl Site {
     }
 }
 
+/// Whether an address is that of the peer with these networks, and no other peer has a longer one around it.
+fn is_own(networks: &[IpPrefix], all: &[Vec<IpPrefix>], address: IpAddr) -> bool {
+    let longest = |networks: &[IpPrefix]| {
+        networks.iter().filter(|network| network.contains(address)).map(|network| network.length()).max()
+    };
+    let own = longest(networks);
+    own.is_some() && all.iter().all(|others| longest(others) <= own)
+}
+
 fn sender(packet: &[u8]) -> Option<IpAddr> {
     address(packet, 12, 8)
 }
@@ -249,5 +259,23 @@ fn address(packet: &[u8], v4: usize, v6: usize) -> Option<IpAddr> {
         4 => packet.get(v4..)?.first_chunk::<4>().copied().map(IpAddr::from),
         6 => packet.get(v6..)?.first_chunk::<16>().copied().map(IpAddr::from),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_that_of_the_peer_with_the_longest_network_around_it() {
+        let all = ["10.0.0.0/8 fd00::/8", "10.2.0.0/16 fd00:2::/32", "10.0.0.0/8"];
+        let all = all.map(|networks| networks.split(' ').map(|it| it.parse().unwrap()).collect::<Vec<_>>());
+        let owners = |address: &str| -> Vec<bool> {
+            all.iter().map(|networks| is_own(networks, &all, address.parse().unwrap())).collect()
+        };
+        assert_eq!(owners("10.2.0.1"), [false, true, false]);
+        assert_eq!(owners("10.3.0.1"), [true, false, true]);
+        assert_eq!(owners("fd00:2::1"), [false, true, false]);
+        assert_eq!(owners("192.0.2.1"), [false; 3]);
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::noise::{INITIATION, RESPONSE, TAG};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The link number and flags inside an initiation.
 pub(crate) const OFFER: usize = 4;
 pub(crate) const COOKIE: usize = 16;

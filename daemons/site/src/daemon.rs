@@ -196,7 +196,7 @@ impl SiteDaemon {
     fn look(&mut self, now: Time) {
         let states = uplinks::states(self.uplinks.iter().map(|uplink| uplink.interface.as_str()));
         for ((number, uplink), state) in (0..).zip(&mut self.uplinks).zip(states) {
-            if uplink.look(state) {
+            if state.is_some_and(|state| uplink.look(state)) {
                 match uplink.is_ready() {
                     true => self.site.uplink_changed(now, number),
                     false => self.site.uplink_lost(now, number),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use braid_packet_io::{Datagrams, DeviceSocket, Offloads, Outgoing};
+use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::{InterfaceFlags, if_nametoindex};
 use nix::sys::socket::SockaddrIn6;
@@ -127,11 +128,17 @@ impl Uplink {
     }
 }
 
-/// The states of interfaces, in the order of their names.
-pub(crate) fn states<'a>(interfaces: impl Iterator<Item = &'a str>) -> Vec<State> {
-    let all: Vec<_> = getifaddrs().map(Iterator::collect).unwrap_or_default();
+/// The states of interfaces, in the order of their names; `None` if they cannot be looked at just now.
+pub(crate) fn states<'a>(interfaces: impl Iterator<Item = &'a str>) -> Vec<Option<State>> {
+    let all: Option<Vec<_>> = getifaddrs().ok().map(Iterator::collect);
     let state = |name: &str| {
-        let mut state = State { index: if_nametoindex(name).ok(), ..State::default() };
+        let all = all.as_ref()?;
+        let index = match if_nametoindex(name) {
+            Ok(index) => Some(index),
+            Err(Errno::ENODEV | Errno::ENXIO | Errno::EINVAL) => None,
+            Err(_) => return None,
+        };
+        let mut state = State { index, ..State::default() };
         for entry in all.iter().filter(|entry| entry.interface_name == name) {
             state.is_up |= entry.flags.contains(InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING);
             let address = entry.address.as_ref();
@@ -140,7 +147,7 @@ pub(crate) fn states<'a>(interfaces: impl Iterator<Item = &'a str>) -> Vec<State
             let v6 = v6.filter(|it| !it.is_unicast_link_local()).map(IpAddr::V6);
             state.addresses.extend(v4.into_iter().chain(v6));
         }
-        state
+        Some(state)
     };
     interfaces.map(state).collect()
 }

@@ -54,9 +54,10 @@ pub struct Datagrams<'a> {
 }
 
 impl<'a> Datagrams<'a> {
-    /// Each datagram.
+    /// Each datagram; one without content is one.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.bytes.chunks(self.segment.max(1))
+        let empty = Some(self.bytes).filter(|bytes| bytes.is_empty());
+        empty.into_iter().chain(self.bytes.chunks(self.segment.max(1)))
     }
 }
 
@@ -209,6 +210,14 @@ mod tests {
 
     fn outgoing<'a>(to: SocketAddr, all: &'a [Vec<u8>]) -> Vec<Outgoing<'a>> {
         all.iter().map(|bytes| Outgoing { to, bytes }).collect()
+    }
+
+    #[test]
+    fn what_is_received_is_cut_and_may_be_empty() {
+        let lengths = |bytes: &[u8]| -> Vec<usize> {
+            Datagrams { from: HERE, bytes, segment: 4 }.iter().map(<[u8]>::len).collect()
+        };
+        assert_eq!((lengths(&[0; 9]), lengths(&[])), (vec![4, 4, 1], vec![0]));
     }
 
     #[test]

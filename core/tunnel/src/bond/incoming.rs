@@ -19,10 +19,15 @@ const FLOWS: u32 = 16_384;
 const LEAST_HOLD: Duration = Duration::from_millis(60);
 const MOST_HOLD: Duration = Duration::from_millis(600);
 const FIRST_HOLD: Duration = Duration::from_millis(150);
+/// A request may be sent for each packet that comes, and so many of those that were not needed later: answers to a few packets
+/// are never many.
+const SAVED_REQUESTS: u8 = 64;
 /// After so many round trips and this much more, a packet is asked for again.
 const ASK_ROUND_TRIPS: f64 = 1.25;
 const ASK_MARGIN: Duration = Duration::from_millis(10);
 const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
+/// That other paths are used is heeded so often at most, as it concerns every flow; later packets say it again.
+const FORGET_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The receiving half of a bond.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ pub(super) struct Incoming {
     /// By the number here, bytes received.
     bytes: [u32; MAX_PATHS],
     used: u8,
+    /// When that changed last.
+    used_since: Option<Time>,
     round_trip: Duration,
     /// Whether a packet was overtaken by one that was sent later.
     has_come_late: bool,
@@ -40,6 +47,8 @@ pub(super) struct Incoming {
     copies: Copies,
     packets: VecDeque<Vec<u8>>,
     received: u64,
+    /// Requests that may be sent.
+    requests: u8,
 }
 
 /// The copies of which one has come; those of one start of the sender.
@@ -62,6 +71,7 @@ impl Incoming {
             paths: Default::default(),
             bytes: [0; MAX_PATHS],
             used: 1,
+            used_since: None,
             round_trip: UNKNOWN_ROUND_TRIP,
             has_come_late: false,
             resequencer: Resequencer::new(Settings { flows: FLOWS, hold, ..Settings::default() }, seed),
@@ -69,6 +79,7 @@ impl Incoming {
             copies: Copies::default(),
             packets: VecDeque::new(),
             received: 0,
+            requests: 0,
         }
     }
 
@@ -81,8 +92,9 @@ impl Incoming {
     pub(super) fn handle_packet(&mut self, now: Time, mark: Mark, seq: u32, payload: Payload<Vec<u8>>) {
         let Some(path) = self.paths.get_mut(usize::from(mark.path)) else { return };
         path.received = path.received.wrapping_add(1);
+        self.requests = self.requests.saturating_add(1).min(SAVED_REQUESTS);
         path.missing.note(now, seq, mark.shows_losses);
-        self.set_used(mark.paths);
+        self.set_used(now, mark.paths);
         self.deliver(now, mark.path, payload);
     }
 
@@ -128,6 +140,13 @@ impl Incoming {
         polled.into_iter().find(|(_, seqs)| !seqs.is_empty())
     }
 
+    /// Whether a request may be sent, which counts; what is not asked for now may be later.
+    pub(super) fn may_ask(&mut self) -> bool {
+        let may_ask = self.requests > 0;
+        self.requests = self.requests.saturating_sub(1);
+        may_ask
+    }
+
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if self.resequencer.poll_timeout().is_some_and(|due| due <= now) {
             self.settle(now);
@@ -153,9 +172,10 @@ impl Incoming {
         self.round_trip.mul_f64(ASK_ROUND_TRIPS).saturating_add(ASK_MARGIN)
     }
 
-    fn set_used(&mut self, paths: u8) {
-        if paths != self.used {
-            self.used = paths;
+    fn set_used(&mut self, now: Time, paths: u8) {
+        let is_due = self.used_since.is_none_or(|since| now.since(since) >= FORGET_INTERVAL);
+        if paths != self.used && is_due {
+            (self.used, self.used_since) = (paths, Some(now));
             // A path that is no longer used would be waited for.
             self.resequencer.forget_paths();
         }
@@ -245,4 +265,41 @@ impl Copies {
 const fn name(key: u32) -> FiveTuple {
     let address = IpAddr::V4(Ipv4Addr::from_bits(key));
     FiveTuple { src: address, dst: address, src_port: 0, dst_port: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets with these numbers, one a millisecond, of a sender that says each time that it uses another number of paths.
+    fn after(numbers: impl Iterator<Item = u32>) -> (Incoming, u32) {
+        let (mut incoming, mut changes) = (Incoming::new(1), 0);
+        for (turn, number) in (0..).zip(numbers) {
+            let used = incoming.used;
+            let mark = Mark { path: 0, paths: 1 + turn as u8 % 2, shows_losses: false };
+            incoming.handle_packet(Time::from_millis(turn), mark, number, Payload::Urgent(Vec::new()));
+            changes += u32::from(incoming.used != used);
+        }
+        (incoming, changes)
+    }
+
+    #[test]
+    fn a_peer_makes_all_flows_forget_their_paths_no_more_than_ten_times_a_second() {
+        let (_, changes) = after(0..2_000);
+        assert!((10..=20).contains(&changes), "{changes}");
+    }
+
+    #[test]
+    fn few_packets_are_answered_by_few_requests_whatever_they_skip() {
+        let requests = |numbers: &[u32]| {
+            let (mut incoming, _) = after(numbers.iter().copied());
+            let now = Time::from_millis(100);
+            let polled = std::iter::from_fn(|| incoming.poll_missing(now, None)).collect::<Vec<_>>();
+            assert!(polled.len() >= 10);
+            polled.iter().filter(|_| incoming.may_ask()).count()
+        };
+        assert_eq!(requests(&[0, 10_000]), 2);
+        let all: Vec<u32> = (0..100).chain([10_000]).collect();
+        assert!(requests(&all) >= 10, "of what is lost after many packets, all is asked for");
+    }
 }

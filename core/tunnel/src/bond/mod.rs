@@ -237,7 +237,9 @@ impl Bond {
     /// Asks for packets that have not come.
     fn ask(&mut self, now: Time) {
         while let Some((path, seqs)) = self.incoming.poll_missing(now, self.lines.round_trip()) {
-            self.push_request(now, &Frame::Missing { path, seqs });
+            if self.incoming.may_ask() {
+                self.push_request(now, &Frame::Missing { path, seqs });
+            }
         }
     }
 

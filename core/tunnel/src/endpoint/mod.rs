@@ -100,11 +100,12 @@ impl Endpoint {
     /// An end with these peers; `seed` must be random and secret.
     pub fn new(now: Time, key: PrivateKey, peers: &[Peer], seed: [u8; 32]) -> Self {
         let own = key.public();
-        let guard = Guard::new(&own);
+        let mut random = ChaCha20Rng::from_seed(seed);
+        let guard = Guard::new(&own, random.next_u64());
         Self {
             key,
             peers: Peers::new(now, own, peers),
-            random: ChaCha20Rng::from_seed(seed),
+            random,
             guard,
             transmits: VecDeque::new(),
             events: VecDeque::new(),
@@ -229,12 +230,7 @@ impl Endpoint {
             self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };
-        let has_moved = opened.is_newest && (path.remote != Some(from) || path.uplink != uplink);
-        if has_moved {
-            // A dialled path stays on its uplink.
-            (path.remote, path.uplink) =
-                (Some(from), if path.is_dialled_here { path.uplink } else { uplink });
-        }
+        let has_moved = opened.is_newest && path.follow(uplink, from);
         let has_come_up = path.come_up();
         self.events.extend(has_come_up.then_some(Event::Up(at)));
         self.events.extend(has_moved.then_some(Event::Roamed(at, from)));
@@ -267,8 +263,9 @@ impl Endpoint {
         let Some((path, peer, greeting)) = self.peers.with_peer(at) else { return };
         let Some(to) = path.dials else { return };
         let offer: [u8; OFFER] = [path.number, 0, 0, 0];
-        let Some((state, message)) = noise::initiate(&self.key, &peer, ephemeral, &offer) else { return };
         let (cookie, mut mac) = (path.cookie(now), [0; wire::COOKIE]);
+        let begun = noise::initiate(&self.key, &peer, ephemeral, &cookie, &offer);
+        let Some((state, message)) = begun else { return };
         let bytes = wire::put_initiation(name, &message, cookie, |before| {
             mac = cookie::mac(&greeting, &[before]);
             mac
@@ -276,6 +273,7 @@ impl Endpoint {
         path.await_response(Handshake { local: name, state, mac });
         // Where the other end was last heard may be an address that it has left.
         let to = path.remote.filter(|_| path.is_up()).unwrap_or(to);
+        path.remote = Some(to);
         let uplink = path.uplink;
         self.peers.set_name(name, at);
         self.transmits.push_back(Transmit { uplink, to, bytes });
@@ -316,8 +314,9 @@ impl Endpoint {
     }
 
     fn handle_initiation(&mut self, now: Time, came: (u8, SocketAddr), initiation: &Initiation<'_>) {
-        let random = &mut self.random;
-        let verdict = self.guard.judge(now, came, initiation, || {
+        let (random, peers) = (&mut self.random, &self.peers);
+        let is_known = || peers.are_at(came.1.ip());
+        let verdict = self.guard.judge(now, came, initiation, is_known, || {
             let mut secret = [0; 32];
             random.fill_bytes(&mut secret);
             secret
@@ -335,7 +334,8 @@ impl Endpoint {
     /// Computes a handshake for somebody who is at the address that he sends from.
     fn accept(&mut self, now: Time, (uplink, from): (u8, SocketAddr), initiation: &Initiation<'_>) {
         let ephemeral = self.random_bytes();
-        let Some(accepted) = noise::accept::<OFFER>(&self.key, ephemeral, initiation.noise) else {
+        let accepted = noise::accept::<OFFER>(&self.key, ephemeral, &initiation.cookie, initiation.noise);
+        let Some(accepted) = accepted else {
             self.refused.forged = self.refused.forged.saturating_add(1);
             return;
         };

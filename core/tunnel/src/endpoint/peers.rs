@@ -1,6 +1,7 @@
 //! The peers of an endpoint, their paths, and the names of sessions.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use braid_types::Time;
 
@@ -45,6 +46,12 @@ impl Peers {
     pub(super) fn by_uplink(&mut self, uplink: u8) -> impl Iterator<Item = &mut Path> {
         let paths = self.states.iter_mut().flat_map(|peer| &mut peer.paths);
         paths.filter(move |path| path.uplink == uplink)
+    }
+
+    /// Whether some peer was last heard at this address.
+    pub(super) fn are_at(&self, address: IpAddr) -> bool {
+        let mut paths = self.states.iter().flat_map(|peer| &peer.paths);
+        paths.any(|path| path.remote.is_some_and(|remote| remote.ip() == address))
     }
 
     /// The paths of a peer.

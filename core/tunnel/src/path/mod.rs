@@ -161,6 +161,14 @@ impl Path {
         Some(opened)
     }
 
+    /// The other end was heard there: whether it has moved. A dialled path stays on its uplink.
+    pub(crate) fn follow(&mut self, uplink: u8, from: SocketAddr) -> bool {
+        let uplink = if self.is_dialled_here { self.uplink } else { uplink };
+        let before = (self.uplink, self.remote);
+        (self.uplink, self.remote) = (uplink, Some(from));
+        before != (uplink, Some(from))
+    }
+
     /// Whether the path has come up with what was just received.
     pub(crate) const fn come_up(&mut self) -> bool {
         !std::mem::replace(&mut self.is_up, true)
@@ -241,7 +249,9 @@ impl Path {
     }
 
     pub(crate) fn cookie(&self, now: Time) -> [u8; COOKIE] {
-        let fresh = self.cookie.filter(|(since, _)| now.since(*since) < COOKIE_LIFETIME);
+        // It may count for twice as long; one that does not costs a challenge.
+        let most = COOKIE_LIFETIME.saturating_mul(2);
+        let fresh = self.cookie.filter(|(since, _)| now.since(*since) < most);
         fresh.map_or([0; COOKIE], |(_, cookie)| cookie)
     }
 
@@ -261,8 +271,10 @@ impl Path {
 
     /// The other end has answered: the session begins.
     pub(crate) fn handle_response(&mut self, now: Time, remote_index: u32, noise: &[u8]) -> bool {
-        let Some(handshake) = self.handshake.take() else { return false };
-        let Some(ciphers) = handshake.state.finish(noise) else { return false };
+        // A wrong one does not end the handshake: the right one may be on its way.
+        let handshake = self.handshake.take_if(|handshake| handshake.state.read(noise));
+        let Some(handshake) = handshake else { return false };
+        let Some(ciphers) = handshake.state.finish() else { return false };
         let session = Session::new(now, handshake.local, remote_index, ciphers);
         self.previous = self.current.replace(session);
         (self.last_received, self.unanswered) = (now, None);

@@ -62,6 +62,24 @@ fn an_address_that_changes_is_followed_from_the_first_authentic_datagram() {
 }
 
 #[test]
+fn a_site_that_was_elsewhere_and_is_back_where_it_is_dialled_is_reached_there() {
+    let mut world = pair();
+    world.run(SECOND);
+    let configured = std::mem::replace(&mut world.addresses[1][0], address(1, 7));
+    for number in 0..100 {
+        world.send(1, &packet(2, 1, 5, number, 500));
+        world.run(Duration::from_millis(5));
+    }
+    world.addresses[1][0] = configured;
+    world.sites[1] = site(2, &[(1, None)], 2);
+    world.run(20 * SECOND);
+    world.events[0].clear();
+    world.run(20 * SECOND);
+    assert_eq!((world.paths_up(0), world.paths_up(1)), (2, 2));
+    assert_eq!(world.events[0], [], "it stays up");
+}
+
+#[test]
 fn a_silent_path_is_down_and_comes_back_by_itself() {
     let mut world = pair();
     world.run(SECOND);

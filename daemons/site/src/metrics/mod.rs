@@ -1,5 +1,7 @@
 //! Metrics of a running site for Prometheus, over HTTP, made from what `braid site status` says.
 
+mod connections;
+
 use std::fmt::Error;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ use prometheus_client::registry::Registry;
 
 use crate::error::SiteError;
 use crate::status::{PathDocument, PeerDocument, StatusDocument, UplinkDocument, status};
+use connections::Connections;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -92,7 +95,7 @@ async fn answer(listener: TcpListener, socket: PathBuf) {
             tokio::task::spawn_blocking(move || response(&socket)).await.unwrap_or_else(|_| unavailable(""))
         }
     });
-    let served = match tokio::net::TcpListener::from_std(listener) {
+    let served = match Connections::new(listener) {
         Ok(listener) => axum::serve(listener, Router::new().route("/metrics", metrics)).await,
         Err(error) => Err(error),
     };

@@ -110,3 +110,17 @@ fn they_are_served_over_http_and_a_site_that_is_gone_is_unavailable() {
     assert!(answer.contains("braid_site_mtu_bytes{device=\"braid0\"} 1398.0"), "{answer}");
     assert!(ask().starts_with("HTTP/1.1 503"));
 }
+
+#[test]
+fn idle_connections_are_few_and_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    serve(address, folder.path().join("site.sock")).unwrap();
+    let idle: Vec<_> = (0..20).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let mut ended = String::new();
+    (&idle[0]).read_to_string(&mut ended).unwrap();
+    let mut last = &idle[19];
+    last.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    last.read_to_string(&mut ended).unwrap();
+    assert!(ended.starts_with("HTTP/1.1 503"), "{ended}");
+}

@@ -13,6 +13,8 @@ const LONGEST_WINDOW: Duration = Duration::from_secs(8);
 const LATEST: usize = 3;
 /// Losses may belong to a queue that this many probes have seen.
 pub(super) const RECENT: usize = 8;
+/// One's own packets are expected to queue by so many models of what the path carries.
+const MODELS: usize = 2;
 /// A queue is about as long as ever from this part on, if it is no mere noise, in seconds.
 const CROWDED: f64 = 0.7;
 const NOISE: f64 = 0.015;
@@ -32,8 +34,8 @@ pub(super) struct Delay {
     longest_since: Time,
     /// The last delays, the newest first.
     recent: [Option<i64>; RECENT],
-    /// What remains of them without the queues that were expected.
-    unexpected: [Option<i64>; RECENT],
+    /// What remains of them without the queues of one's own packets, by each model.
+    unexpected: [[Option<i64>; RECENT]; MODELS],
     queue: f64,
     jitter: Jitter,
 }
@@ -57,38 +59,49 @@ impl Delay {
             longest: [0.0; 2],
             longest_since: now,
             recent: [None; RECENT],
-            unexpected: [None; RECENT],
+            unexpected: [[None; RECENT]; MODELS],
             queue: 0.0,
             jitter: Jitter::new(now),
         }
     }
 
-    /// A probe that was sent at `sent` arrived when the other end's clock said `arrived`; so many seconds of packets were
-    /// expected before it, which are kept at some length if `is_held`.
-    pub(super) fn note(&mut self, sent: Time, arrived: u64, expected: f64, is_held: bool) {
+    /// A probe that was sent at `sent` arrived when the other end's clock said `arrived`; one's own packets explain so many
+    /// seconds of its delay by each model. They are kept at some length if `is_held`.
+    pub(super) fn note(&mut self, sent: Time, arrived: u64, expected: [f64; MODELS], is_held: bool) {
         let delay = arrived.wrapping_sub(sent.as_nanos()).cast_signed();
-        if sent.since(self.least_since) >= LEAST_WINDOW {
-            (self.least, self.least_since) = ([None, self.least[0]], sent);
-        }
-        if sent.since(self.longest_since) >= LONGEST_WINDOW {
-            (self.longest, self.longest_since) = ([0.0, self.longest[0]], sent);
-        }
+        self.turn_windows(sent);
         self.least[0] = Some(self.least[0].map_or(delay, |least| least.min(delay)));
         self.recent.rotate_right(1);
         self.recent[0] = Some(delay);
-        self.unexpected.rotate_right(1);
-        self.unexpected[0] = Some(delay.saturating_sub((expected * 1e9) as i64));
+        for (unexpected, expected) in self.unexpected.iter_mut().zip(expected) {
+            unexpected.rotate_right(1);
+            unexpected[0] = Some(delay.saturating_sub((expected * 1e9) as i64));
+        }
         let latest = self.recent.iter().take(LATEST).flatten().min().copied().unwrap_or(delay);
         self.queue = self.beyond_least(latest);
         self.longest[0] = self.longest[0].max(self.queue);
         // Bursts of one's own are no jitter, nor is what was wrongly expected.
-        if let Some((raw, unexpected)) = roughness(&self.recent).zip(roughness(&self.unexpected)) {
-            self.jitter.note(sent, raw.min(unexpected), is_held);
+        let seen = self.unexpected.iter().chain([&self.recent]).filter_map(roughness);
+        if let Some(least) = seen.reduce(f64::min) {
+            self.jitter.note(sent, least, is_held);
+        }
+    }
+
+    /// Forgets what was seen before the last windows.
+    fn turn_windows(&mut self, now: Time) {
+        let (least_for, longest_for) = (now.since(self.least_since), now.since(self.longest_since));
+        if least_for >= LEAST_WINDOW {
+            let before = self.least[0].filter(|_| least_for < LEAST_WINDOW.saturating_mul(2));
+            (self.least, self.least_since) = ([None, before], now);
+        }
+        if longest_for >= LONGEST_WINDOW {
+            let before = if longest_for < LONGEST_WINDOW.saturating_mul(2) { self.longest[0] } else { 0.0 };
+            (self.longest, self.longest_since) = ([0.0, before], now);
         }
     }
 
     pub(super) fn wake(&mut self) {
-        (self.recent, self.unexpected) = ([None; RECENT], [None; RECENT]);
+        (self.recent, self.unexpected) = ([None; RECENT], [[None; RECENT]; MODELS]);
         self.queue = 0.0;
     }
 
@@ -175,9 +188,20 @@ mod tests {
             let (waited, expected) = delays(turn);
             let sent = Time::from_millis(20 * turn);
             let arrived = sent + Duration::from_micros(20_000 + waited);
-            delay.note(sent, arrived.as_nanos(), expected as f64 / 1e6, false);
+            delay.note(sent, arrived.as_nanos(), [expected as f64 / 1e6, 0.0], false);
         }
         delay.jitter.usual()
+    }
+
+    #[test]
+    fn what_was_known_before_a_long_pause_is_forgotten() {
+        let mut delay = Delay::new(Time::ZERO);
+        for (second, millis) in [(1, 20), (2, 90), (3_600, 50)] {
+            let sent = Time::from_millis(1_000 * second);
+            delay.wake();
+            delay.note(sent, (sent + Duration::from_millis(millis)).as_nanos(), [0.0; MODELS], false);
+        }
+        assert_eq!((delay.queue(), delay.longest()), (0.0, 0.0));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is known of one path: how long a packet takes by it now, what it carries, and what it loses.
 
+mod backlog;
 mod delay;
 mod gate;
 mod jitter;
@@ -14,6 +15,7 @@ use braid_spray::{Lateness, Missed};
 use braid_types::{BitsPerSec, Time};
 
 use super::frame::Answer;
+use backlog::Backlog;
 use delay::Delay;
 use gate::{Gate, Seen};
 use losses::Losses;
@@ -49,12 +51,12 @@ pub(super) struct Line {
     rate: Rate,
     losses: Losses,
     gate: Gate,
-    /// Seconds that the next packet waits, as of `updated`.
-    backlog: f64,
+    backlog: Backlog,
+    /// The same if the path carries no more than it did in any burst, without corrections.
+    burst: Backlog,
     /// Seconds that packets wait besides.
     usual: f64,
     answers: u32,
-    updated: Time,
     round_trip: Duration,
     last_round_trip: Duration,
     lateness: Lateness,
@@ -70,8 +72,9 @@ pub(super) struct Line {
 struct Probe {
     number: u32,
     at: Time,
-    /// What the model said.
+    /// What the models said.
     backlog: f64,
+    burst: f64,
     /// What that of the gate said.
     level: f64,
 }
@@ -99,10 +102,10 @@ impl Line {
             rate: Rate::new(rate),
             losses: Losses::default(),
             gate: Gate::new(now, rate),
-            backlog: 0.0,
+            backlog: Backlog::new(now),
+            burst: Backlog::new(now),
             usual: 0.0,
             answers: 0,
-            updated: now,
             round_trip: Duration::ZERO,
             last_round_trip: Duration::ZERO,
             lateness: Lateness::default(),
@@ -120,8 +123,8 @@ impl Line {
         self.overtaken.clear();
         // A modem that has slept is late at first.
         self.lateness = Lateness::default();
-        self.backlog = 0.0;
-        (self.updated, self.began) = (now, now);
+        (self.backlog, self.burst) = (Backlog::new(now), Backlog::new(now));
+        self.began = now;
         self.answered = self.answered.map(|_| now);
         self.delay.wake();
         self.rate.wake();
@@ -132,15 +135,15 @@ impl Line {
         if self.probes.len() >= MAX_PROBES {
             self.probes.pop_front();
         }
-        let (backlog, level) = (self.waits(now), self.gate.level(now));
-        self.probes.push_back(Probe { number, at: now, backlog, level });
+        let (backlog, burst, level) = (self.backlog.at(now), self.burst.at(now), self.gate.level(now));
+        self.probes.push_back(Probe { number, at: now, backlog, burst, level });
     }
 
     /// A packet of this size is sent.
     pub(super) fn note_packet(&mut self, now: Time, size: usize) {
-        // What would wait longer than anything before is dropped by the path, mostly.
-        self.backlog = (self.waits(now) + self.seconds(size)).min(self.delay.bound());
-        self.updated = now;
+        let bound = self.delay.bound();
+        self.backlog.add(now, self.seconds(size), bound);
+        self.burst.add(now, self.rate.burst_seconds(size), bound);
         self.gate.note_packet(now, size);
         self.losses.note_packet(self.is_crowded());
     }
@@ -162,7 +165,7 @@ impl Line {
         let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
         let is_held = has_waiting && self.gate.rate().is_some();
-        self.delay.note(probe.at, answer.arrived, probe.backlog, is_held);
+        self.delay.note(probe.at, answer.arrived, [probe.backlog, probe.burst], is_held);
         self.rate.note(answer.arrived, answer.bytes, self.delay.queue() - self.delay.jitter());
         self.losses.note_answer(now, answer, self.delay.is_calm());
         self.correct(now, &probe);
@@ -197,8 +200,7 @@ impl Line {
         let part = (1.0 / f64::from(self.answers)).max(USUAL_CORRECTION);
         self.usual = (self.usual + part * wrong).max(0.0);
         let wrong = CORRECTION * wrong;
-        self.backlog = (self.waits(now) + wrong).max(0.0);
-        self.updated = now;
+        self.backlog.correct(now, wrong);
         self.probes.iter_mut().for_each(|probe| probe.backlog = (probe.backlog + wrong).max(0.0));
     }
 
@@ -220,7 +222,7 @@ impl Line {
         let limit =
             self.round_trip.saturating_add(DEAD_AFTER).saturating_add(self.queued_for(now).max(slack));
         if waits && now.since(since) > limit {
-            (self.is_dead, self.in_a_row, self.backlog) = (true, 0, 0.0);
+            (self.is_dead, self.in_a_row, self.backlog) = (true, 0, Backlog::new(now));
             self.revived_by = REVIVED_BY;
             self.gate.wake(now);
         }
@@ -248,7 +250,7 @@ impl Line {
         let least = self.delay.least()?;
         let repair = REPAIR_ROUND_TRIPS * (self.round_trip.as_secs_f64() - self.delay.queue()).max(0.0);
         let repairs = (self.losses.usual() * PACKETS_THAT_WAIT).min(1.0) * repair;
-        Some(least + self.usual + self.waits(now) + self.seconds(size) + repairs)
+        Some(least + self.usual + self.backlog.at(now) + self.seconds(size) + repairs)
     }
 
     /// The most that it carried lately, in bytes a second.
@@ -339,11 +341,7 @@ impl Line {
     }
 
     fn queued_for(&self, now: Time) -> Duration {
-        Duration::from_secs_f64(self.waits(now).min(1.0))
-    }
-
-    fn waits(&self, now: Time) -> f64 {
-        (self.backlog - now.since(self.updated).as_secs_f64()).max(0.0)
+        Duration::from_secs_f64(self.backlog.at(now).min(1.0))
     }
 }
 

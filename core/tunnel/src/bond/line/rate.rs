@@ -13,6 +13,8 @@ const FULL: f64 = 0.004;
 /// A path that is not full is given so much more than has arrived, and so many bytes a second at least.
 const GROWTH: f64 = 1.5;
 const LEAST: f64 = 1e6;
+/// So many bytes between two probes are a burst.
+const BURST: u32 = 6_000;
 
 /// The rate of a path that was not full lately is unknown: it grows with what the path carries, so that no queue grows far
 /// before it is seen.
@@ -32,6 +34,8 @@ pub(super) struct Rate {
 struct Most {
     full: f64,
     any: f64,
+    /// Between two probes.
+    burst: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,15 @@ struct Mark {
     arrived: u64,
     bytes: u32,
     queue: f64,
+}
+
+impl Mark {
+    /// Bytes a second since then, if they were a burst.
+    fn burst_rate(&self, arrived: u64, bytes: u32) -> f64 {
+        let (seconds, bytes) =
+            (arrived.saturating_sub(self.arrived) as f64 / 1e9, bytes.wrapping_sub(self.bytes));
+        if bytes >= BURST && seconds > 0.0 { f64::from(bytes) / seconds } else { 0.0 }
+    }
 }
 
 impl Rate {
@@ -62,6 +75,8 @@ impl Rate {
         if arrived.saturating_sub(self.since) >= WINDOW {
             (self.most, self.since) = ([Most::default(), self.most[0]], arrived);
         }
+        let burst = self.marks.back().map_or(0.0, |last| last.burst_rate(arrived, bytes));
+        self.most[0].burst = self.most[0].burst.max(burst);
         self.marks.push_back(Mark { arrived, bytes, queue });
         while self.marks.get(1).is_some_and(|it| arrived.saturating_sub(it.arrived) >= SPAN) {
             self.marks.pop_front();
@@ -89,6 +104,12 @@ impl Rate {
     pub(super) fn seconds(&self, bytes: usize) -> f64 {
         let assumed = || self.given.unwrap_or(LEAST).max(self.most(|it| it.any) * GROWTH);
         bytes as f64 / self.full().unwrap_or_else(assumed)
+    }
+
+    /// How long it takes for so many bytes if it carries no more than it did in any burst.
+    pub(super) fn burst_seconds(&self, bytes: usize) -> f64 {
+        let rate = self.most(|it| it.burst);
+        if rate > 0.0 { bytes as f64 / rate } else { self.seconds(bytes) }
     }
 
     /// What it carried while it was full, in bytes a second; `None` if it was not lately.

@@ -19,6 +19,38 @@ fn line(jitter: u64, bytes: u32) -> Line {
     line
 }
 
+/// A line of 1 Mbit/s over 60 seconds, with a burst of 12,000 bytes now and then.
+fn with_bursts() -> Line {
+    let (mut line, mut random) = (Line::new(Time::ZERO, None), SplitMix64::new(1));
+    let (mut queued, mut bytes, mut next, mut answers) = (0_u64, 0_u32, 0, VecDeque::new());
+    for turn in 0..60_000 {
+        let now = Time::from_millis(turn);
+        queued = queued.saturating_sub(125);
+        if turn == next {
+            (0..10).for_each(|_| line.note_packet(now, 1_200));
+            (queued, bytes) = (queued + 12_000, bytes + 12_000);
+            next += 200 + random.next_u64() % 600;
+        }
+        if turn % 20 == 0 {
+            let number = (turn / 20) as u32;
+            line.note_probe(now, number);
+            let arrived = now + Duration::from_millis(20) + Duration::from_micros(8 * queued);
+            answers.push_back(Answer { number, arrived: arrived.as_nanos(), bytes, ..Answer::default() });
+        }
+        let due = |answer: &mut Answer| answer.arrived <= now.as_nanos().saturating_sub(20_000_000);
+        while let Some(answer) = answers.pop_front_if(due) {
+            line.handle_answer(now, &answer, false);
+        }
+    }
+    line
+}
+
+#[test]
+fn ones_own_bursts_on_a_slow_line_are_no_jitter() {
+    let line = with_bursts();
+    assert!(line.is_clean(), "{line:?}");
+}
+
 #[test]
 fn a_line_with_jitter_that_carries_little_is_not_full() {
     let line = line(80, 2_000);

@@ -20,7 +20,10 @@ const MAX_PATIENCE: Duration = Duration::from_millis(60);
 #[derive(Clone, Debug, Default)]
 pub(in crate::bond) struct Missing {
     next: Option<u32>,
+    /// In the order in which they were skipped.
     packets: VecDeque<Packet>,
+    /// Nothing is to be asked for before that.
+    next_ask: Option<Time>,
     patience: Duration,
 }
 
@@ -79,28 +82,35 @@ impl Missing {
         while self.packets.front().is_some_and(|packet| now.since(packet.since) >= FORGET_AFTER) {
             self.packets.pop_front();
         }
+        if self.next_ask.is_none_or(|at| at > now) {
+            return Vec::new();
+        }
         let due = self.packets.iter_mut().filter(|packet| packet.ask.is_some_and(|at| at <= now)).take(most);
-        due.map(|packet| {
+        let due = due.map(|packet| {
             packet.asked = packet.asked.saturating_add(1);
             packet.ask = (packet.asked < MAX_ASKED).then(|| now + again);
             packet.seq
-        })
-        .collect()
+        });
+        let due = due.collect();
+        self.next_ask = self.packets.iter().filter_map(|packet| packet.ask).min();
+        due
     }
 
     /// When to poll again.
     pub(in crate::bond) fn poll_timeout(&self) -> Option<Time> {
-        self.packets.iter().filter_map(|packet| packet.ask).min()
+        self.next_ask
     }
 
     /// Whether a repair may come that is worth to be waited for.
     pub(in crate::bond) fn is_awaited(&self, now: Time, patience: Duration) -> bool {
-        self.packets.iter().rev().any(|it| it.ask.is_some() && now.since(it.since) < patience)
+        let lately = self.packets.iter().rev().take_while(|it| now.since(it.since) < patience);
+        lately.into_iter().any(|it| it.ask.is_some())
     }
 
     fn skip(&mut self, now: Time, skipped: std::ops::Range<u32>, shows_losses: bool) {
         let count = skipped.end.wrapping_sub(skipped.start).min(MAX_MISSING as u32);
-        let ask = (!shows_losses).then(|| now + self.patience);
+        let ask = (!shows_losses && count > 0).then(|| now + self.patience);
+        self.next_ask = self.next_ask.into_iter().chain(ask).min();
         for back in (1..=count).rev() {
             if self.packets.len() >= MAX_MISSING {
                 self.packets.pop_front();

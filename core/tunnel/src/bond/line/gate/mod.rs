@@ -16,6 +16,8 @@ use super::delay::{RECENT, Recent};
 /// What may queue inside the path, in seconds; a slow one has room for a few packets.
 const TARGET: f64 = 0.003;
 const TARGET_BYTES: f64 = 4_500.0;
+/// It is exceeded by a packet.
+const PACKET: f64 = 1_500.0;
 /// It opens when so much less is queued, so that not each packet needs a timer.
 const SLACK: f64 = 0.001;
 /// A path is full while the queue is never shorter, beyond jitter, in seconds; it is held after so many answers that say so.
@@ -40,10 +42,19 @@ const GROWTH: f64 = 1.02;
 const MOST_GROWTH: f64 = 1.5;
 /// A full path is given so much more than arrives by it: what seems full may carry more.
 const HEADROOM: f64 = 1.02;
+/// A queue of more seconds, beyond a few packets, is no matter of control: so much of what arrives is sent until it has gone.
+const DEEP: f64 = 0.03;
+const DEEP_BYTES: f64 = 13_500.0;
+const EMPTIES: f64 = 0.7;
+/// A queue of so many seconds is waited for at most, and so many times as long as it is.
+const LONGEST_QUEUE: f64 = 5.0;
+const EMPTIED_WITHIN: f64 = 4.0;
 /// The rate falls to this part at least until the queue is short for the first time, then to the second one, and the path is
 /// closed for no longer than so many targets: what seems a queue may be none.
 const FIRST_HELD: f64 = 0.5;
 const LEAST_HELD: f64 = 0.8;
+/// What a full path carries has fallen when less arrives than this part of the least.
+const HAS_FALLEN: f64 = 0.9;
 const MOST_CLOSED: f64 = 2.0;
 /// A path is held from so many bytes a second on, and from this part of what it carried lately.
 const LEAST_RATE: f64 = 62_500.0;
@@ -56,7 +67,7 @@ const FORGET_AFTER: Duration = Duration::from_secs(30);
 const OTHERS_AFTER: Duration = Duration::from_secs(2);
 /// The pause until the path is held again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(20);
-const MAX_PAUSE: Duration = Duration::from_secs(600);
+const MAX_PAUSE: Duration = Duration::from_secs(120);
 /// So often a path that is held runs empty for so long, so that its least delay stays known; a slow one for as long as that
 /// takes, up to the last of these, and a probe.
 const DRAIN_INTERVAL: Duration = Duration::from_secs(8);
@@ -194,12 +205,16 @@ impl Gate {
     }
 
     fn target(&self) -> Option<f64> {
-        self.rate.map(|rate| TARGET.max(TARGET_BYTES / rate))
+        self.rate.map(target)
     }
 
     fn set_rate(&mut self, now: Time, queue: f64, recent: &Recent, seen: &Seen) {
-        if self.target().is_none_or(|target| queue <= target + FULL) {
+        if self.rate.is_none_or(|rate| queue <= target(rate) + FULL + PACKET / rate) {
             self.note_short(now, seen);
+        }
+        if self.rate.is_none_or(|rate| queue <= target(rate)) {
+            let carried = |rate: f64| (LEAST_HELD * rate.min(seen.most)).max(LEAST_RATE);
+            self.least_rate = self.rate.map_or(LEAST_RATE, carried);
         }
         let is_full = queue > FULL + JITTER_VARIES * recent.jitter
             || recent.latest > CLEARLY_FULL + CLEAR_JITTERS * recent.jitter;
@@ -213,8 +228,8 @@ impl Gate {
             _ if recent.is_rough => None,
             _ if self.given.is_none() && self.interactive_until.is_none_or(|until| until < now) => None,
             Some(_) if now.since(self.short) > OTHERS_AFTER => self.give_way(now),
-            Some(rate) if is_full => {
-                Some((rate + RATE_WEIGHT * (HEADROOM * seen.rate - rate)).max(self.least_rate))
+            Some(rate) if is_full && (seen.has_waiting || is_own_queue(seen)) => {
+                Some(self.shorten(rate, queue, seen))
             }
             Some(rate) if now.since(self.drains) < SETTLED_AFTER => Some(rate),
             Some(rate) if self.waiting > WAITING_ANSWERS => {
@@ -224,19 +239,26 @@ impl Gate {
             Some(_) if now.since(self.waited) > FORGET_AFTER => self.given,
             None if self.full >= FULL_ANSWERS && now >= self.resumes && is_own_queue(seen) => {
                 self.least_rate = (FIRST_HELD * seen.rate).max(LEAST_RATE);
-                // It takes as long until what is queued has gone.
-                (self.short, self.waited) = (now + Duration::from_secs_f64(2.0 * queue.min(5.0)), now);
+                let empties = Duration::from_secs_f64(EMPTIED_WITHIN * queue.min(LONGEST_QUEUE));
+                (self.short, self.waited) = (now + empties, now);
                 Some(seen.rate)
             }
             same => same,
         };
     }
 
-    /// The queue is as short as it should be.
+    /// The rate of a full path from now on: about what arrives, or less while much is queued.
+    fn shorten(&mut self, rate: f64, queue: f64, seen: &Seen) -> f64 {
+        if seen.has_waiting && seen.rate < HAS_FALLEN * self.least_rate {
+            self.least_rate = (FIRST_HELD * seen.rate).max(LEAST_RATE);
+        }
+        let part = if queue > DEEP.max(DEEP_BYTES / rate) { EMPTIES } else { HEADROOM };
+        (rate + RATE_WEIGHT * (part * seen.rate - rate)).max(self.least_rate)
+    }
+
+    /// The queue is about as short as it should be.
     fn note_short(&mut self, now: Time, seen: &Seen) {
         self.short = self.short.max(now);
-        let carried = |rate: f64| (LEAST_HELD * rate.min(seen.most)).max(LEAST_RATE);
-        self.least_rate = self.rate.map_or(LEAST_RATE, carried);
         if seen.has_waiting && self.rate.is_some() {
             self.pause = Duration::ZERO;
         }
@@ -248,6 +270,11 @@ impl Gate {
         self.resumes = now + self.pause;
         None
     }
+}
+
+/// What may queue inside a path of this rate, in seconds.
+fn target(rate: f64) -> f64 {
+    TARGET.max(TARGET_BYTES / rate)
 }
 
 fn is_own_queue(seen: &Seen) -> bool {

@@ -1,5 +1,7 @@
 //! Gates of paths that are full, rough, faster than before, or filled by others.
 
+use std::ops::Range;
+
 use super::*;
 
 const RATE: f64 = 1_250_000.0;
@@ -41,23 +43,59 @@ fn a_path_that_is_never_full_is_never_held() {
     }
 }
 
-#[test]
-fn a_full_path_takes_no_more_than_it_carries() {
-    let mut gate = held();
-    let (mut sent, mut queued) = (0, 0.1);
-    for turn in 0..2_000 {
+/// As much is sent as the gate lets pass, in these milliseconds, by a path that carries `rate` with so many bytes queued; what
+/// is sent.
+fn fill(gate: &mut Gate, during: Range<u64>, rate: f64, queued: &mut f64) -> f64 {
+    let mut sent = 0.0;
+    for turn in during {
         let now = Time::from_millis(turn);
-        while gate.is_open(now) {
+        while gate.rate().is_some() && gate.is_open(now) {
             gate.note_packet(now, 1_250);
-            (sent, queued) = (sent + 1_250, queued + 0.001);
+            (sent, *queued) = (sent + 1_250.0, *queued + 1_250.0);
         }
-        queued = f64::max(queued - 0.001, 0.0);
+        *queued = f64::max(*queued - 0.001 * rate, 0.0);
         if turn % 20 == 0 {
-            gate.handle_answer(now, gate.level(now), &seen(queued, RATE, true));
+            gate.handle_answer(now, gate.level(now), &seen(*queued / rate, rate, true));
         }
     }
-    assert!((2_300_000..2_550_000).contains(&sent), "{sent}");
-    assert!((0.003..0.009).contains(&queued), "{queued}");
+    sent
+}
+
+#[test]
+fn a_full_path_takes_no_more_than_it_carries() {
+    let (mut gate, mut queued) = (held(), 0.1 * RATE);
+    let sent = fill(&mut gate, 0..2_000, RATE, &mut queued);
+    assert!((2_300_000.0..2_550_000.0).contains(&sent), "{sent}");
+    assert!((0.003 * RATE..0.009 * RATE).contains(&queued), "{queued}");
+}
+
+#[test]
+fn a_long_queue_is_emptied_and_so_is_that_of_a_path_that_has_become_slower() {
+    let (mut gate, mut queued) = (interactive(), RATE);
+    (0..FULL_ANSWERS).for_each(|_| {
+        gate.handle_answer(Time::ZERO, 0.0, &seen(1.0, RATE, true));
+    });
+    fill(&mut gate, 0..5_000, RATE, &mut queued);
+    assert!(queued < 0.009 * RATE && gate.rate().is_some(), "{queued}");
+    for rate in [RATE / 4.0, RATE / 8.0] {
+        fill(&mut gate, 5_000..9_000, rate, &mut queued);
+        assert!(queued < 7_500.0 && gate.rate().is_some(), "{queued} of {rate}, {:?}", gate.rate());
+    }
+}
+
+#[test]
+fn a_path_that_carries_little_keeps_its_rate_whatever_is_queued_for_a_moment() {
+    let mut gate = held();
+    let at = |turn: u64| Time::from_millis(20 * turn);
+    (0..50).for_each(|turn| {
+        gate.handle_answer(at(turn), 0.0, &seen(0.0, RATE, true));
+    });
+    let before = gate.rate();
+    for turn in 50..500 {
+        let seen = Seen { most: RATE, ..seen(0.005, RATE / 20.0, false) };
+        gate.handle_answer(at(turn), 0.0, &seen);
+    }
+    assert!(before.is_some() && gate.rate() == before, "{before:?} {:?}", gate.rate());
 }
 
 #[test]
@@ -81,9 +119,9 @@ fn a_path_that_others_fill_is_not_left_to_them() {
     let answer = |gate: &mut Gate, at| {
         gate.handle_answer(Time::from_millis(at), 0.0, &seen(0.2, RATE, true));
     };
-    (1..120).for_each(|turn| answer(&mut gate, turn * 20));
-    assert!(gate.is_open(Time::from_millis(2_400)) && gate.rate().is_none());
-    (120..1_100).for_each(|turn| answer(&mut gate, turn * 20));
+    (1..130).for_each(|turn| answer(&mut gate, turn * 20));
+    assert!(gate.is_open(Time::from_millis(2_600)) && gate.rate().is_none());
+    (130..1_100).for_each(|turn| answer(&mut gate, turn * 20));
     assert_eq!(gate.rate(), None, "it is not tried again at once");
     (1_100..1_130).for_each(|turn| answer(&mut gate, turn * 20));
     assert!(gate.rate().is_some());
