@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event, Link, Snapshot, Transfer } from "../src/domain/api";
+import type { Event, Link, Snapshot, Switch, Transfer } from "../src/domain/api";
 import { connect, type Source } from "../src/domain/connection";
 import { mapLinks, capacity } from "../src/domain/overlay";
 import { fromSnapshot, largest, pathsOf, withDelta, withEvent, type View } from "../src/domain/view";
@@ -36,10 +36,18 @@ const transfer = (id: number, paths: string[][], bytes = 0): Transfer => ({
   })),
 });
 
+/** A switch with the first of these ports. */
+const joined = (dpid: string, ports = 2): Switch => ({
+  dpid,
+  role: "master",
+  address: null,
+  ports: [1, 2].slice(0, ports).map((port) => ({ port, name: `eth${port}`, up: true, role: "link" })),
+});
+
 const snapshot = (now = 0): Snapshot => ({
   schema: "braid/v1",
   now,
-  switches: ["1", "2", "3"].map((dpid) => ({ dpid, role: "master" as const, address: null, ports: [] })),
+  switches: ["1", "2", "3"].map((dpid) => joined(dpid)),
   links: [link("1", "2", 50), link("2", "1", 20), link("2", "3", null, 2), link("3", "2", null, 2)],
   hosts: [],
   edges: [],
@@ -56,6 +64,13 @@ test("a link that goes is shown as failed until it or its switch is back or gone
   assert.ok(!view.failed.has("1:1"));
   view = withDelta(view, { schema: "braid/v1", now: 3, switches: { set: [], removed: ["2"] } });
   assert.equal(view.failed.size, 0);
+});
+
+test("a link that goes with both its ports was removed, and has not failed", () => {
+  const view = withDelta(fromSnapshot(snapshot()), { schema: "braid/v1", now: 1, links: { set: [], removed: ["2:2", "3:2"] } });
+  const gone = (...dpids: string[]) => withDelta(view, { schema: "braid/v1", now: 2, switches: { set: dpids.map((it) => joined(it, 1)), removed: [] } });
+  assert.equal(gone("2").failed.size, 2, "an interface that vanished is a fault");
+  assert.equal(gone("2", "3").failed.size, 0);
 });
 
 test("the two directions of a link are one line with the busier load", () => {

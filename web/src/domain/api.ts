@@ -24,6 +24,7 @@ export type LinkHistory = Schemas["LinkHistory"];
 export type StreamHistory = TransferHistory["streams"][number];
 export type TestbedLink = Schemas["TestbedLink"];
 export type LinkChange = Schemas["LinkChange"];
+export type NewTestbedLink = Schemas["NewTestbedLink"];
 export type Problem = Schemas["ProblemDocument"];
 
 /** What has changed of a list. */

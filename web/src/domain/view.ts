@@ -6,7 +6,7 @@ export interface View {
   switches: ReadonlyMap<string, Switch>;
   /** By the port that they leave. */
   links: ReadonlyMap<string, Link>;
-  /** Links that were there and are not, while both their switches are. */
+  /** Links that were there and are not, while both their switches are, and at least one of their ports. */
   failed: ReadonlyMap<string, Link>;
   hosts: ReadonlyMap<string, Host>;
   edges: ReadonlyMap<string, Edge>;
@@ -174,6 +174,9 @@ function failed(view: View, { links, switches, removed }: Pick<View, "links" | "
   return between(switches, new Map([...view.failed, ...lost].filter(([key]) => !links.has(key))));
 }
 
-/** The links that join two of these switches. */
-const between = (switches: View["switches"], links: ReadonlyMap<string, Link>): Map<string, Link> =>
-  new Map([...links].filter(([, it]) => switches.has(it.src.dpid) && switches.has(it.dst.dpid)));
+/** The links that join two of these switches. One of which both ports are gone was removed: no fault takes both. */
+function between(switches: View["switches"], links: ReadonlyMap<string, Link>): Map<string, Link> {
+  const has = ({ dpid, port }: SwitchPort) => switches.get(dpid)?.ports.some((it) => it.port === port) ?? false;
+  const joined = ({ src, dst }: Link) => switches.has(src.dpid) && switches.has(dst.dpid);
+  return new Map([...links].filter(([, it]) => joined(it) && (has(it.src) || has(it.dst))));
+}

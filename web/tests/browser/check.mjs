@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addedAndRemoved } from "./added.mjs";
 import { hostile } from "./hostile.mjs";
 import { launch } from "./launch.mjs";
 import { parallel } from "./parallel.mjs";
@@ -148,6 +149,8 @@ async function main() {
     await until(page, () => !document.querySelector("#testbed form"));
     return told;
   });
+
+  await step("a link is added by the form in a switch's details, discovered, and removed", () => addedAndRemoved(page));
 
   await step("what is shown is saved, and a saved run is opened without a controller", async () => {
     const save = async (name) => {

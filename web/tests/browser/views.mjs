@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { linksAdded, noLinkIsAdded } from "./added.mjs";
 import { fake } from "./fake.mjs";
 import { compared } from "./frames.mjs";
 import { geometry, SCHEMES, WIDTHS } from "./geometry.mjs";
@@ -174,6 +175,7 @@ export async function views(browser, folder) {
   await view("tiers", fatTree(4), "#tab=switches", async (page) => {
     const rows = await page.locator("#map circle.switch").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("cy")))).size);
     assert.equal(rows, 3, "each tier is a row");
+    await noLinkIsAdded(page);
   });
   await view("tiers-large", fatTree(8), "", async (page) => {
     const rows = await page.locator("#map circle.switch").evaluateAll((all) => new Set(all.map((it) => Math.round(it.getAttribute("cy")))).size);
@@ -246,6 +248,7 @@ export async function views(browser, folder) {
     await page.getByRole("button", { name: "Change ams2 – gva2" }).click();
     assert.equal(await page.getByLabel("Rate").inputValue(), "100");
   });
+  await linksAdded(view);
   const past = office(true);
   const run = { schema: "braid/v1", started_at_ms: 1.7e12, run: [{ event: "snapshot", data: past.snapshot }, ...past.deltas.map((data) => ({ event: "delta", data }))] };
   await view("run", { ...past, answers: { ...past.answers, "/run.json": run } }, "?run=/run.json", async (page) => {
@@ -254,6 +257,7 @@ export async function views(browser, folder) {
     await page.keyboard.press("End");
     assert.match(await text(page, ".state"), /recorded at 7 min 10 s/);
     assert.equal(await page.getByRole("button", { name: "Find paths" }).count(), 0, "nobody is there to be asked");
+    await noLinkIsAdded(page);
     assert.equal(await page.locator("#tab-cluster").count(), 0);
   });
   await view("empty", nothing, "", async (page) => assert.match(await text(page, ".empty"), /set-controller BRIDGE tcp:127\.0\.0\.1:6653/));
