@@ -43,6 +43,7 @@ lint: ## Check format, lints, documentation, workflows, licences and sources of 
 	tests/docs/check_docs.py
 	tests/bench/against.py
 	scripts/check-workflows
+	scripts/check-roles
 	scripts/deny
 	scripts/advisories
 	tests/lint/planted.py
