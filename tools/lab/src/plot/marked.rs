@@ -3,13 +3,17 @@
 use plotters::prelude::*;
 
 use super::PlotError;
-use super::canvas::{self, colour};
+use super::canvas;
 
 const WIDTH: u32 = 900;
 const BAR_HEIGHT: u32 = 28;
 /// The legend's lines stand below the bars.
 const LEGEND_LINE: u32 = 18;
 const MARK_RADIUS: i32 = 5;
+/// Pale, so that every mark is seen on it.
+const BAR: RGBColor = RGBColor(205, 212, 220);
+/// The colours of marks, those of rings dark.
+const MARKS: [usize; 6] = [1, 2, 3, 0, 5, 7];
 
 /// A bar with a mark for each name of the legend that it has a value of.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +54,7 @@ pub(crate) fn marked(labels: &Labels<'_>, bars: &[Marked]) -> Result<String, Plo
             .configure_mesh()
             .disable_y_mesh()
             .light_line_style(TRANSPARENT)
+            .set_tick_mark_size(LabelAreaPosition::Left, 0)
             .x_desc(labels.bars)
             .y_labels(count)
             .y_label_formatter(&|segment| match segment {
@@ -63,7 +68,7 @@ pub(crate) fn marked(labels: &Labels<'_>, bars: &[Marked]) -> Result<String, Plo
         let rows = || bars.iter().enumerate().map(|(place, bar)| (count - 1 - place, bar));
         let drawn = rows().filter(|(_, bar)| bar.value.is_finite()).map(|(row, bar)| {
             let ends = [(0.0, SegmentValue::Exact(row)), (bar.value, SegmentValue::Exact(row + 1))];
-            let mut rectangle = Rectangle::new(ends, colour(0).mix(0.6).filled());
+            let mut rectangle = Rectangle::new(ends, BAR.filled());
             rectangle.set_margin(6, 6, 0, 0);
             rectangle
         });
@@ -71,7 +76,7 @@ pub(crate) fn marked(labels: &Labels<'_>, bars: &[Marked]) -> Result<String, Plo
         for place in 0..labels.marks.len() {
             let at = rows().filter_map(|(row, bar)| Some((bar.marks.get(place).copied().flatten()?, row)));
             let at = at.filter(|(value, _)| value.is_finite());
-            let marks = at.map(|(value, row)| mark((value, SegmentValue::CenterOf(row)), place));
+            let marks = at.flat_map(|(value, row)| mark((value, SegmentValue::CenterOf(row)), place));
             chart.draw_series(marks).map_err(PlotError::new)?;
         }
         let limit = labels.limit.map(|limit| {
@@ -83,18 +88,21 @@ pub(crate) fn marked(labels: &Labels<'_>, bars: &[Marked]) -> Result<String, Plo
     })
 }
 
-/// Marks differ by colour, and in turns by being filled.
-fn mark<C>(at: C, place: usize) -> Circle<C, i32> {
-    let colour = colour(place + 1);
-    let style = if place.is_multiple_of(2) { colour.filled() } else { colour.stroke_width(2) };
-    Circle::new(at, MARK_RADIUS, style)
+/// Marks differ by colour, and in turns by being filled or rings, white inside.
+fn mark<C: Clone>(at: C, place: usize) -> [Circle<C, i32>; 2] {
+    let colour = MARKS[place % MARKS.len()];
+    let inside = if place.is_multiple_of(2) { canvas::colour(colour) } else { WHITE };
+    let circle = |style: ShapeStyle| Circle::new(at.clone(), MARK_RADIUS, style);
+    [circle(inside.filled()), circle(canvas::colour(colour).stroke_width(2))]
 }
 
 fn explain(area: &canvas::Area<'_>, labels: &Labels<'_>) -> Result<(), PlotError> {
     for (place, name) in labels.marks.iter().enumerate() {
         let line =
             i32::try_from(place).unwrap_or_default() * i32::try_from(LEGEND_LINE).unwrap_or_default() + 8;
-        area.draw(&mark((30, line), place)).map_err(PlotError::new)?;
+        for circle in mark((30, line), place) {
+            area.draw(&circle).map_err(PlotError::new)?;
+        }
         area.draw(&Text::new(name.as_str(), (45, line - 7), ("sans-serif", 14))).map_err(PlotError::new)?;
     }
     Ok(())
