@@ -8,7 +8,7 @@ use braid_types::{IpPrefix, Time};
 use crate::bond::{Bond, BondCounters, PathShare, UplinkSettings};
 use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Transmit};
 use crate::keys::{PrivateKey, PublicKey};
-use crate::traffic::Traffic;
+use crate::traffic::{Fragments, Traffic};
 
 /// What the local network gives and takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +66,7 @@ pub struct Site {
     endpoint: Endpoint,
     bonds: Vec<Bond>,
     settings: SiteSettings,
+    fragments: Fragments,
     events: VecDeque<Event>,
     packets: VecDeque<Vec<u8>>,
     counters: SiteCounters,
@@ -79,8 +80,8 @@ impl Site {
             u64::from_be_bytes([seed[0], seed[1], seed[2], seed[3], seed[4], seed[5], seed[6], seed[7]]);
         let salt = braid_types::mix(number);
         let bonds = settings.peers.iter().map(|_| Bond::new(now, salt)).collect();
-        let (events, packets, counters) = Default::default();
-        Self { endpoint, bonds, settings, events, packets, counters }
+        let (fragments, events, packets, counters) = Default::default();
+        Self { endpoint, bonds, settings, fragments, events, packets, counters }
     }
 
     /// Handles a datagram that arrived at an uplink.
@@ -92,10 +93,11 @@ impl Site {
 
     /// Handles a packet of the local network.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
-        let (peer, class) = match self.settings.lan {
+        let (peer, mut class) = match self.settings.lan {
             Lan::Routed => (self.peer_of(packet), self.settings.traffic.of_ip(packet)),
             Lan::Bridged => (Some(0), self.settings.traffic.of_frame(packet)),
         };
+        self.fragments.complete(&mut class);
         let Some((peer, bond)) = peer.and_then(|peer| Some((peer, self.bonds.get_mut(usize::from(peer))?)))
         else {
             self.counters.unroutable = self.counters.unroutable.saturating_add(1);

@@ -8,6 +8,7 @@ use braid_spray::{Fate, HoldTime, Numbered, PathId, Resequencer, Segment, SeqNo,
 use braid_types::{FiveTuple, Time};
 
 use super::frame::{MAX_LISTED, Mark, Part, Payload, Place};
+use super::pacer::Pacer;
 use super::parts::Parts;
 use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
@@ -45,6 +46,7 @@ pub(super) struct Incoming {
     resequencer: Resequencer<Vec<u8>>,
     parts: Parts,
     copies: Copies,
+    pacer: Pacer,
     packets: VecDeque<Vec<u8>>,
     received: u64,
     /// Requests that may be sent.
@@ -77,6 +79,7 @@ impl Incoming {
             resequencer: Resequencer::new(Settings { flows: FLOWS, hold, ..Settings::default() }, seed),
             parts: Parts::default(),
             copies: Copies::default(),
+            pacer: Pacer::default(),
             packets: VecDeque::new(),
             received: 0,
             requests: 0,
@@ -151,13 +154,13 @@ impl Incoming {
         if self.resequencer.poll_timeout().is_some_and(|due| due <= now) {
             self.settle(now);
             self.resequencer.handle_timeout(now);
-            self.release();
         }
+        self.release(now);
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         let missing = self.paths.iter().filter_map(|path| path.missing.poll_timeout());
-        missing.chain(self.resequencer.poll_timeout()).min()
+        missing.chain(self.resequencer.poll_timeout()).chain(self.pacer.poll_timeout()).min()
     }
 
     pub(super) fn poll_packet(&mut self) -> Option<Vec<u8>> {
@@ -207,6 +210,7 @@ impl Incoming {
 
     fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
         self.received = self.received.saturating_add(1);
+        self.pacer.note_arrival(now);
         self.settle(now);
         let segment = Segment { seq: SeqNo(numbered.number), payload: 1, ..Segment::default() };
         let size = u32::try_from(packet.len()).unwrap_or(u32::MAX);
@@ -215,10 +219,12 @@ impl Incoming {
         let late = self.resequencer.path(PathId(path)).late;
         let fate = self.resequencer.offer(now, &name(numbered.key), segment, PathId(path), size, hold);
         self.has_come_late |= self.resequencer.path(PathId(path)).late > late;
-        if fate == Fate::Forward {
-            self.packets.extend(packet);
+        match packet.filter(|_| fate == Fate::Forward) {
+            Some(packet) if self.pacer.is_empty() => self.packets.push_back(packet),
+            Some(packet) => self.pacer.push(packet),
+            None => {}
         }
-        self.release();
+        self.release(now);
     }
 
     /// While repairs may come, gaps are held open for them; else a gap that all paths have passed is given up.
@@ -241,8 +247,11 @@ impl Incoming {
         }
     }
 
-    fn release(&mut self) {
+    fn release(&mut self, now: Time) {
         while let Some(packet) = self.resequencer.poll_packet() {
+            self.pacer.push(packet);
+        }
+        while let Some(packet) = self.pacer.poll(now) {
             self.packets.push_back(packet);
         }
     }

@@ -5,6 +5,7 @@ mod incoming;
 mod line;
 mod lines;
 mod outgoing;
+mod pacer;
 mod parts;
 mod repair;
 mod waiting;

@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use etherparse::LaxIpSlice;
+use etherparse::{Ipv6ExtensionSlice, LaxIpSlice};
+
+use super::Fragment;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -26,7 +28,7 @@ pub(crate) struct Flow {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
     /// Zeros where there are none.
-    ports: [u16; 2],
+    pub(super) ports: [u16; 2],
     pub(super) protocol: u8,
 }
 
@@ -35,8 +37,9 @@ pub(super) struct Headers<'a> {
     pub(super) flow: Flow,
     pub(super) dscp: u8,
     length: usize,
-    /// Empty for a fragment: only the first one has ports, and all of a packet's belong to the flow without.
+    /// Empty for a fragment: all of a packet's take the same paths, and only the first one has ports.
     transport: &'a [u8],
+    pub(super) fragment: Option<Fragment>,
 }
 
 impl Flow {
@@ -58,18 +61,20 @@ impl<'a> Headers<'a> {
         };
         let payload = ip.payload();
         let transport: &'a [u8] = if payload.fragmented { &[] } else { payload.payload };
+        let fragment = fragment(&ip).map(|(identification, is_first)| Fragment {
+            identification,
+            ports: Some(payload.payload).filter(|_| is_first).and_then(|it| ports(payload.ip_number.0, it)),
+        });
         let (src, dst, protocol) = (ip.source_addr(), ip.destination_addr(), payload.ip_number.0);
         let flow = Flow { src, dst, ports: [0; 2], protocol };
-        let mut headers = Self { flow, dscp, length: packet.len(), transport };
+        let mut headers = Self { flow, dscp, length: packet.len(), transport, fragment };
         headers.flow.ports = headers.ports().unwrap_or_default();
         Some(headers)
     }
 
     /// The sender's and the receiver's port of TCP and UDP.
     pub(super) fn ports(&self) -> Option<[u16; 2]> {
-        let [a, b, c, d] =
-            self.transport.first_chunk::<4>().filter(|_| [TCP, UDP].contains(&self.flow.protocol))?;
-        Some([u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])])
+        ports(self.flow.protocol, self.transport)
     }
 
     /// Whether it is short and of use at once: what somebody waits for, openings and acknowledgements, neighbours' questions.
@@ -96,6 +101,30 @@ impl<'a> Headers<'a> {
 
     fn carries_data(&self) -> bool {
         self.transport.get(12).is_some_and(|offset| self.transport.len() > usize::from(offset >> 4) * 4)
+    }
+}
+
+/// The ports at the beginning of TCP and UDP.
+fn ports(protocol: u8, transport: &[u8]) -> Option<[u16; 2]> {
+    let [a, b, c, d] = transport.first_chunk::<4>().filter(|_| [TCP, UDP].contains(&protocol))?;
+    Some([u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])])
+}
+
+/// The number of the packet of which this is a fragment, and whether it is the first one.
+fn fragment(ip: &LaxIpSlice<'_>) -> Option<(u32, bool)> {
+    match ip {
+        LaxIpSlice::Ipv4(it) => {
+            let header = it.header();
+            let offset = header.fragments_offset().value();
+            let is_fragment = header.more_fragments() || offset > 0;
+            is_fragment.then(|| (header.identification().into(), offset == 0))
+        }
+        LaxIpSlice::Ipv6(it) => it.extensions().clone().into_iter().find_map(|extension| match extension {
+            Ipv6ExtensionSlice::Fragment(it) if it.is_fragmenting_payload() => {
+                Some((it.identification(), it.fragment_offset().value() == 0))
+            }
+            _ => None,
+        }),
     }
 }
 

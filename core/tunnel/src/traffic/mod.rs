@@ -10,12 +10,15 @@
 //! assert_eq!(traffic.paths_of(b"no packet"), PathChoice::All);
 //! ```
 
+mod fragments;
 mod headers;
 
 use std::ops::RangeInclusive;
 
 use braid_types::IpPrefix;
 
+use fragments::Fragment;
+pub(crate) use fragments::Fragments;
 pub(crate) use headers::Flow;
 use headers::Headers;
 
@@ -62,6 +65,13 @@ pub(crate) struct Class {
     pub(crate) paths: PathChoice,
     /// Whether somebody waits for it, so that paths are to be found short for some time.
     pub(crate) is_interactive: bool,
+    pub(crate) fragment: Option<Fragment>,
+}
+
+impl Class {
+    const fn unknown(paths: PathChoice) -> Self {
+        Self { flow: Flow::UNKNOWN, paths, is_interactive: false, fragment: None }
+    }
 }
 
 impl Default for Traffic {
@@ -78,13 +88,13 @@ impl Traffic {
 
     pub(crate) fn of_ip(&self, packet: &[u8]) -> Class {
         let Some(headers) = Headers::read(packet) else {
-            return Class { flow: Flow::UNKNOWN, paths: PathChoice::All, is_interactive: false };
+            return Class::unknown(PathChoice::All);
         };
         let rule = self.rules.iter().find(|rule| rule.matches(&headers));
         let own = || if headers.is_urgent() { self.urgent } else { PathChoice::All };
         let paths = rule.map_or_else(own, |rule| rule.paths);
         let is_interactive = paths != PathChoice::All && (rule.is_some() || headers.is_interactive());
-        Class { flow: headers.flow, paths, is_interactive }
+        Class { flow: headers.flow, paths, is_interactive, fragment: headers.fragment }
     }
 
     /// The class of an Ethernet frame. What is not IP, as ARP, is urgent.
@@ -97,8 +107,7 @@ impl Traffic {
             },
             _ => None,
         };
-        let urgent = Class { flow: Flow::UNKNOWN, paths: self.urgent, is_interactive: false };
-        packet.map_or(urgent, |packet| self.of_ip(packet))
+        packet.map_or(Class::unknown(self.urgent), |packet| self.of_ip(packet))
     }
 }
 

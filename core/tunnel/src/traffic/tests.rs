@@ -97,7 +97,7 @@ fn padding_is_no_data_and_frames_without_ip_are_urgent() {
 }
 
 #[test]
-fn flows_differ_by_ports_and_fragments_go_without() {
+fn flows_differ_by_ports_and_fragments_belong_to_that_of_their_packet() {
     let flow = |packet: &[u8]| Traffic::default().of_ip(packet).flow;
     for is_v6 in [false, true] {
         let one = flow(&packet(is_v6, 0, UDP, &datagram([1, 2], 9)));
@@ -106,6 +106,21 @@ fn flows_differ_by_ports_and_fragments_go_without() {
         let fragments = [[1, 53], [3, 4]].map(|ports| fragment(is_v6, &datagram(ports, 9)));
         assert_eq!(flow(&fragments[0]), flow(&fragments[1]));
         assert_eq!(own(&fragments[0]), PathChoice::All, "its other fragments show no port");
+        let mut known = Fragments::default();
+        let mut complete = |packet: &[u8]| {
+            let mut class = Traffic::default().of_ip(packet);
+            known.complete(&mut class);
+            class.flow
+        };
+        let whole = flow(&packet(is_v6, 0, UDP, &datagram([1, 53], 9)));
+        let mut last = fragments[0].clone();
+        let offset = if is_v6 { 42 } else { 6 };
+        last[offset..offset + 2].copy_from_slice(&[0, 8]);
+        assert_ne!(complete(&last), whole, "before the first one");
+        assert_eq!((complete(&fragments[0]), complete(&last)), (whole, whole));
+        let number = if is_v6 { 47 } else { 5 };
+        last[number] ^= 1;
+        assert_ne!(complete(&last), whole, "of another packet");
     }
 }
 
