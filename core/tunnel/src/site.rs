@@ -8,7 +8,7 @@ use braid_types::{IpPrefix, Time};
 use crate::bond::{Bond, BondCounters, PathShare, UplinkSettings};
 use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Transmit};
 use crate::keys::{PrivateKey, PublicKey};
-use crate::traffic::{Fragments, Traffic};
+use crate::traffic::{Fragments, PathChoice, Sizes, Traffic};
 
 /// What the local network gives and takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +67,7 @@ pub struct Site {
     bonds: Vec<Bond>,
     settings: SiteSettings,
     fragments: Fragments,
+    sizes: Sizes,
     events: VecDeque<Event>,
     packets: VecDeque<Vec<u8>>,
     counters: SiteCounters,
@@ -80,8 +81,8 @@ impl Site {
             u64::from_be_bytes([seed[0], seed[1], seed[2], seed[3], seed[4], seed[5], seed[6], seed[7]]);
         let salt = braid_types::mix(number);
         let bonds = settings.peers.iter().map(|_| Bond::new(now, salt)).collect();
-        let (fragments, events, packets, counters) = Default::default();
-        Self { endpoint, bonds, settings, fragments, events, packets, counters }
+        let (fragments, sizes, events, packets, counters) = Default::default();
+        Self { endpoint, bonds, settings, fragments, sizes, events, packets, counters }
     }
 
     /// Handles a datagram that arrived at an uplink.
@@ -98,6 +99,9 @@ impl Site {
             Lan::Bridged => (Some(0), self.settings.traffic.of_frame(packet)),
         };
         self.fragments.complete(&mut class);
+        if self.sizes.note(now, &class) && class.paths == PathChoice::All {
+            class.paths = self.settings.traffic.urgent;
+        }
         let Some((peer, bond)) = peer.and_then(|peer| Some((peer, self.bonds.get_mut(usize::from(peer))?)))
         else {
             self.counters.unroutable = self.counters.unroutable.saturating_add(1);

@@ -8,7 +8,7 @@ use braid_spray::{Fate, HoldTime, Numbered, PathId, Resequencer, Segment, SeqNo,
 use braid_types::{FiveTuple, Time};
 
 use super::frame::{MAX_LISTED, Mark, Part, Payload, Place};
-use super::pacer::Pacer;
+use super::pacer::{self, Pacer};
 use super::parts::Parts;
 use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
@@ -210,7 +210,10 @@ impl Incoming {
 
     fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
         self.received = self.received.saturating_add(1);
-        self.pacer.note_arrival(now);
+        let is_datagram = pacer::is_datagram(&packet);
+        if is_datagram {
+            self.pacer.note_arrival(now);
+        }
         self.settle(now);
         let segment = Segment { seq: SeqNo(numbered.number), payload: 1, ..Segment::default() };
         let size = u32::try_from(packet.len()).unwrap_or(u32::MAX);
@@ -220,9 +223,8 @@ impl Incoming {
         let fate = self.resequencer.offer(now, &name(numbered.key), segment, PathId(path), size, hold);
         self.has_come_late |= self.resequencer.path(PathId(path)).late > late;
         match packet.filter(|_| fate == Fate::Forward) {
-            Some(packet) if self.pacer.is_empty() => self.packets.push_back(packet),
-            Some(packet) => self.pacer.push(packet),
-            None => {}
+            Some(packet) if is_datagram && !self.pacer.is_empty() => self.pacer.push(packet),
+            packet => self.packets.extend(packet),
         }
         self.release(now);
     }
@@ -249,7 +251,10 @@ impl Incoming {
 
     fn release(&mut self, now: Time) {
         while let Some(packet) = self.resequencer.poll_packet() {
-            self.pacer.push(packet);
+            match pacer::is_datagram(&packet) {
+                true => self.pacer.push(packet),
+                false => self.packets.push_back(packet),
+            }
         }
         while let Some(packet) = self.pacer.poll(now) {
             self.packets.push_back(packet);

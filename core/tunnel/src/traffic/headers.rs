@@ -15,7 +15,8 @@ const DNS: u16 = 53;
 const SSH: u16 = 22;
 /// Router and neighbour messages, as ARP for IPv6. RFC 4861.
 const NEIGHBOUR_DISCOVERY: std::ops::RangeInclusive<u8> = 133..=137;
-/// Longer segments of SSH and of DNS over TCP belong to copies and zones, not to somebody who waits for a key.
+/// Longer segments of SSH and of DNS over TCP belong to copies and zones, not to somebody who waits for a key. Longer datagrams are
+/// of flows that carry much.
 const SMALL: usize = 512;
 /// Signalling, admitted and plain voice, and network control: CS5, VOICE-ADMIT, EF, CS6, CS7. RFC 4594, RFC 5865.
 const URGENT_MARKS: [u8; 5] = [40, 44, 46, 48, 56];
@@ -86,6 +87,12 @@ impl<'a> Headers<'a> {
                     ICMPV6 => self.transport.first().is_some_and(|kind| NEIGHBOUR_DISCOVERY.contains(kind)),
                     _ => false,
                 })
+    }
+
+    /// Whether it is a long datagram, or a short one; `None` for all that is none, and for less than best effort.
+    pub(super) fn is_large(&self) -> Option<bool> {
+        let is_datagram = self.flow.protocol == UDP && !SCAVENGER_MARKS.contains(&self.dscp);
+        is_datagram.then(|| self.length > SMALL || self.fragment.is_some())
     }
 
     /// Whether somebody waits for it: DNS, keys of SSH, voice.

@@ -12,6 +12,7 @@
 
 mod fragments;
 mod headers;
+mod sizes;
 
 use std::ops::RangeInclusive;
 
@@ -21,6 +22,7 @@ use fragments::Fragment;
 pub(crate) use fragments::Fragments;
 pub(crate) use headers::Flow;
 use headers::Headers;
+pub(crate) use sizes::Sizes;
 
 /// The paths that a packet takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,11 +68,13 @@ pub(crate) struct Class {
     /// Whether somebody waits for it, so that paths are to be found short for some time.
     pub(crate) is_interactive: bool,
     pub(crate) fragment: Option<Fragment>,
+    /// Of a datagram without a rule, whether it is large.
+    pub(crate) is_large: Option<bool>,
 }
 
 impl Class {
     const fn unknown(paths: PathChoice) -> Self {
-        Self { flow: Flow::UNKNOWN, paths, is_interactive: false, fragment: None }
+        Self { flow: Flow::UNKNOWN, paths, is_interactive: false, fragment: None, is_large: None }
     }
 }
 
@@ -94,7 +98,8 @@ impl Traffic {
         let own = || if headers.is_urgent() { self.urgent } else { PathChoice::All };
         let paths = rule.map_or_else(own, |rule| rule.paths);
         let is_interactive = paths != PathChoice::All && (rule.is_some() || headers.is_interactive());
-        Class { flow: headers.flow, paths, is_interactive, fragment: headers.fragment }
+        let is_large = headers.is_large().filter(|_| rule.is_none());
+        Class { flow: headers.flow, paths, is_interactive, fragment: headers.fragment, is_large }
     }
 
     /// The class of an Ethernet frame. What is not IP, as ARP, is urgent.

@@ -1,5 +1,6 @@
 //! Packets of both families and their paths; whatever else arrives has some, too.
 
+use braid_types::Time;
 use proptest::prelude::*;
 
 use super::*;
@@ -207,4 +208,21 @@ proptest! {
         let [one, other] = datagrams.map(|it| traffic.of_ip(&packet(is_v6, 0, UDP, &it)));
         prop_assert_eq!(one, other);
     }
+}
+
+#[test]
+fn small_datagrams_keep_their_place_only_where_large_ones_pass() {
+    let at = Time::from_millis;
+    let class =
+        |protocol, length| Traffic::default().of_ip(&packet(false, 0, protocol, &datagram([1, 2], length)));
+    let mut sizes = Sizes::default();
+    assert!(sizes.note(at(0), &class(UDP, 40)), "of a call");
+    assert!(!sizes.note(at(10), &class(UDP, 1_200)));
+    assert!(!sizes.note(at(900), &class(UDP, 40)), "behind the large one");
+    assert!(sizes.note(at(1_010), &class(UDP, 40)), "that was long ago");
+    assert!(!sizes.note(at(1_020), &class(TCP, 40)));
+    let ruled = Traffic { rules: vec![TrafficRule::new(PathChoice::All)], ..Traffic::default() };
+    assert!(!sizes.note(at(1_020), &ruled.of_ip(&packet(false, 0, UDP, &datagram([1, 2], 40)))));
+    let least = packet(false, 1, UDP, &datagram([1, 2], 40));
+    assert!(!sizes.note(at(1_020), &Traffic::default().of_ip(&least)), "less than best effort");
 }

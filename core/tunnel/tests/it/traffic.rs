@@ -63,6 +63,24 @@ fn what_is_lost_is_sent_again_and_what_is_repeated_comes_once() {
 }
 
 #[test]
+fn small_datagrams_of_a_flow_without_large_ones_wait_for_none_that_is_lost() {
+    let mut world = pair();
+    world.faults = [Faults { lost: 50, delay: Duration::from_millis(20), ..Faults::default() }; 2];
+    world.run(SECOND);
+    let mut last = 0;
+    for number in 0..2_000 {
+        world.send(0, &packet(1, 2, BULK, number, 200));
+        world.run(Duration::from_millis(2));
+        last = last.max(number - world.numbers(1).into_iter().max().unwrap_or(0));
+    }
+    world.run(SECOND);
+    let mut numbers = world.numbers(1);
+    assert!(!numbers.is_sorted() && last < 20, "the newest was never more than {last} behind");
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..2_000).collect::<Vec<_>>(), "each came, once");
+}
+
+#[test]
 fn packets_at_the_end_are_repaired_too() {
     let mut world = pair();
     world.run(SECOND);
