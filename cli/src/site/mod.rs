@@ -79,7 +79,7 @@ fn keygen(file: &Path) -> anyhow::Result<()> {
 fn check(file: &Path) -> anyhow::Result<()> {
     let config = read(file)?;
     let paths: usize = config.peers.iter().map(|peer| peer.dials.len()).sum();
-    let kind = config.lan.bridge.as_ref().map_or("routed", |_| "bridged");
+    let kind = if config.lan.ethernet { "bridged" } else { "routed" };
     output::text(&format!(
         "{}: {kind}, uplinks {}, peers {}, paths to dial {paths}\npublic key: {}\n",
         file.display(),

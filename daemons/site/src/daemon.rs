@@ -266,6 +266,6 @@ fn settings(config: &Config) -> SiteSettings {
         networks: config.peers.iter().map(|peer| peer.networks.clone()).collect(),
         uplinks: config.uplinks.iter().map(|it| UplinkSettings { rate: it.rate, cost: it.cost }).collect(),
         traffic: config.traffic.clone(),
-        lan: if config.lan.bridge.is_some() { Lan::Bridged } else { Lan::Routed },
+        lan: if config.lan.ethernet { Lan::Bridged } else { Lan::Routed },
     }
 }

@@ -1,4 +1,4 @@
-//! The local network's side: a TUN between routed networks, or a TAP in a bridge.
+//! The local network's side: a TUN between routed networks, or a TAP in a bridge or a switch.
 
 use std::io::{self, IoSlice};
 use std::net::Ipv6Addr;
@@ -34,18 +34,18 @@ impl LanDevice {
         networks: impl Iterator<Item = &'a IpPrefix>,
         offloads: Offloads,
     ) -> Result<Self, SiteError> {
-        let kind = if config.bridge.is_some() { TunnelKind::Frames } else { TunnelKind::Packets };
+        let kind = if config.ethernet { TunnelKind::Frames } else { TunnelKind::Packets };
         let name = config.device.clone();
         let device = TunnelDevice::open(&name, kind, offloads).map_err(|source| SiteError::Device {
             device: name.clone(),
             what: "making it",
             source,
         })?;
-        let mtu = if config.bridge.is_some() { MAX_MTU } else { MIN_MTU };
+        let mtu = if config.ethernet { MAX_MTU } else { MIN_MTU };
         let lan = Self {
             device,
             name,
-            is_bridged: config.bridge.is_some(),
+            is_bridged: config.ethernet,
             coalesces: offloads == Offloads::Kept,
             buffer: vec![0; TunnelDevice::ROOM],
             segment: Vec::new(),

@@ -1,7 +1,7 @@
 //! One box of a site: encrypted tunnels over all of its uplinks to other sites, without a controller.
 //!
 //! [`Config`] is a site's file, checked before anything is opened. [`SiteDaemon`] moves packets between the local network
-//! (a TUN, or a TAP in a bridge) and the sockets of the uplinks. What to send where, and when, is decided by
+//! (a TUN, or a TAP in a bridge or a switch) and the sockets of the uplinks. What to send where, and when, is decided by
 //! [`braid_tunnel::Site`]. [`status`] asks a running site how it is. A site with `nat` translates addresses towards the
 //! Internet, and one with `metrics` serves Prometheus.
 //!

@@ -104,6 +104,8 @@ pub(super) struct Lan {
     /// The Linux bridge that the device joins, for one Ethernet at both sites
     #[schemars(with = "Option<InterfaceText>")]
     pub(super) bridge: Option<Spanned<String>>,
+    /// Whether the device is a TAP without a bridge: a port for a switch, for one Ethernet at both sites
+    pub(super) ethernet: Option<Spanned<bool>>,
     /// The device's address with its length, such as 10.1.0.1/24
     pub(super) address: Option<Spanned<String>>,
     /// Whether what comes from the peers' networks goes to the Internet by this site's uplinks, with their addresses

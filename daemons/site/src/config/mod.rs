@@ -92,8 +92,10 @@ pub struct DialConfig {
 pub struct LanConfig {
     /// The name of the TUN or TAP device.
     pub device: String,
-    /// The bridge that the device joins; without one, packets are routed.
+    /// The bridge that the device joins.
     pub bridge: Option<String>,
+    /// Whether it carries Ethernet frames, in a bridge or as a port of a switch; packets are routed otherwise.
+    pub ethernet: bool,
     /// The device's address.
     pub address: Option<String>,
     /// Whether the addresses of peers' networks are translated towards the Internet.
@@ -218,7 +220,7 @@ impl Reader<'_> {
         let mut all = Vec::new();
         for (place, peer) in peers.into_iter().enumerate() {
             let span = peer.span();
-            if lan.bridge.is_some() && place == 1 {
+            if lan.ethernet && place == 1 {
                 self.add(&span, "a bridged site has one peer; route between more, with networks for each");
             }
             let Some((spans, peer)) = self.peer(&span, peer.into_inner(), uplinks, lan) else { continue };
@@ -250,10 +252,10 @@ impl Reader<'_> {
         }
         let networks = peer.networks.iter().filter_map(|it| self.value(it, "a network as 10.2.0.0/16"));
         let networks: Vec<IpPrefix> = networks.collect();
-        if lan.bridge.is_none() && peer.networks.is_empty() {
+        if !lan.ethernet && peer.networks.is_empty() {
             self.add(span, "the peer has no networks: name those behind it, as networks = [\"10.2.0.0/16\"]");
         }
-        if let Some(network) = peer.networks.first().filter(|_| lan.bridge.is_some()) {
+        if let Some(network) = peer.networks.first().filter(|_| lan.ethernet) {
             self.add(&network.span(), "networks are for routed sites; this one is bridged");
         }
         if let Some(place) = networks.iter().position(|it| lan.nat && it.length() == 0) {
@@ -293,17 +295,18 @@ impl Reader<'_> {
     }
 
     fn lan(&mut self, lan: Spanned<file::Lan>) -> LanConfig {
-        let file::Lan { device, bridge, address, nat } = lan.into_inner();
+        let file::Lan { device, bridge, ethernet, address, nat } = lan.into_inner();
         let device = device.map_or_else(|| DEFAULT_DEVICE.to_owned(), |device| self.device(&device));
         if let Some(address) = address.as_ref() {
             self.value::<InterfaceAddress>(address, "an address with its length, as 10.1.0.1/24");
         }
         let bridge = bridge.map(|bridge| self.device(&bridge));
-        if let Some(nat) = nat.as_ref().filter(|nat| *nat.get_ref() && bridge.is_some()) {
+        let ethernet = ethernet.is_some_and(Spanned::into_inner) || bridge.is_some();
+        if let Some(nat) = nat.as_ref().filter(|nat| *nat.get_ref() && ethernet) {
             self.add(&nat.span(), "nat is for routed sites; this one is bridged");
         }
         let (address, nat) = (address.map(Spanned::into_inner), nat.is_some_and(Spanned::into_inner));
-        LanConfig { device, bridge, address, nat }
+        LanConfig { device, bridge, ethernet, address, nat }
     }
 
     fn device(&mut self, name: &Spanned<String>) -> String {
