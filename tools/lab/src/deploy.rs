@@ -144,9 +144,9 @@ impl Deployment {
             .run()?;
         // Interfaces take these over when they are made.
         self.deployed.fabric().set(&quiet_ipv6())?;
-        if let Some(namespace) = self.links_namespace() {
-            namespace.set(&quiet_ipv6())?;
-        }
+        let own = self.links_namespace().into_iter();
+        let mut own = own.chain(self.deployed.plan.carrier_namespaces().map(Namespace::named));
+        own.try_for_each(|namespace| namespace.set(&quiet_ipv6()))?;
         let mut hosts = self.deployed.plan.hosts.iter();
         hosts.try_for_each(|host| {
             let allowed = host.kernel_control().filter(|name| kernel::allows_control(name));
@@ -159,6 +159,7 @@ impl Deployment {
     fn lay_links(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.deployed.plan), self.deployed.fabric());
         self.deployed.tool("ip").args(["-batch", "-"]).input(commands.links()).run()?;
+        self.lay_tunnels()?;
         self.deployed
             .tool("ip")
             .args(["-batch", "-"])
@@ -173,6 +174,20 @@ impl Deployment {
             .within(&namespace)
             .run()
             .map(drop)
+    }
+
+    fn lay_tunnels(&self) -> Result<(), LabError> {
+        for name in self.deployed.plan.carrier_namespaces() {
+            let (namespace, tunnels) = (Namespace::named(&name), self.deployed.plan.tunnels(&name));
+            self.deployed.tool("ip").args(["-batch", "-"]).input(tunnels).within(&namespace).run()?;
+            self.shape(&namespace, &name)?;
+        }
+        let mut devices = self.deployed.plan.tunnel_devices();
+        devices.try_for_each(|device| {
+            // Open vSwitch passes on no frame that is longer than those that were sent.
+            let merging = self.deployed.tool("ethtool").args(["-K", device, "gro", "off"]);
+            merging.within(&self.deployed.fabric()).run().map(drop)
+        })
     }
 
     /// Where links in user space have their ends, if there are any.

@@ -58,9 +58,9 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    Bound, CaptureRow, Delivery, EventRow, Goodput, HandshakeRow, Interval, LabRow, LeaderRow, ModelRow,
-    MptcpUse, PathChange, PathRow, ProfileColumns, ProfileRow, Ratio, Report, RequestRow, Row, RowDirection,
-    RunObserver, StreamRow, Verdict, Waits,
+    Bound, CaptureRow, CostRow, Delivery, EventRow, Goodput, HandshakeRow, Interval, LabRow, LeaderRow,
+    ModelRow, MptcpUse, PathChange, PathRow, ProfileColumns, ProfileRow, Ratio, Report, RequestRow, Row,
+    RowDirection, RunObserver, StreamRow, Verdict, Waits,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

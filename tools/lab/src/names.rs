@@ -41,6 +41,11 @@ impl LabName {
     pub(crate) fn links_namespace(&self) -> String {
         self.host_namespace("_links")
     }
+
+    /// The network namespace of the network that carries tunnels, at their first or second ends.
+    pub(crate) fn carrier_namespace(&self, side: usize) -> String {
+        self.host_namespace(["_carrier1", "_carrier2"][side])
+    }
 }
 
 impl FromStr for LabName {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use braid_lab::Report;
 use braid_lab::scenario::Scenario;
+use braid_lab::{Report, Row};
 
 use crate::error::ResultsError;
 use crate::plan::{Figure, Plan, Run};
@@ -59,6 +59,10 @@ pub struct SettingRow {
     pub goodput: Option<Statistics>,
     /// Goodput over the maximum flow.
     pub share: Option<Statistics>,
+    /// Core-seconds for each Gbit, if that was measured.
+    pub core_seconds: Option<Statistics>,
+    /// The most memory that sockets held, in bytes, if that was measured.
+    pub socket_bytes: Option<Statistics>,
 }
 
 /// An expectation, over all repetitions.
@@ -158,7 +162,7 @@ struct Key {
 }
 
 fn settings(reports: &[&Report]) -> Vec<SettingRow> {
-    let mut groups: BTreeMap<Key, Vec<Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, Vec<Vec<&Row>>> = BTreeMap::new();
     for (repetition, report) in reports.iter().enumerate() {
         let directions: BTreeSet<_> = report.rows.iter().map(|row| &row.direction).collect();
         let together = directions.len() > MAX_SEPARATE_DIRECTIONS;
@@ -172,14 +176,14 @@ fn settings(reports: &[&Report]) -> Vec<SettingRow> {
             let values = groups.entry(Key { order, line, streams: row.connections }).or_default();
             values.resize(values.len().max(repetition + 1), Vec::new());
             if let Some(values) = values.get_mut(repetition) {
-                values.push((row.goodput_bps, row.fraction_of_capacity));
+                values.push(row);
             }
         }
     }
     groups.into_iter().map(|(key, values)| setting(key, &values)).collect()
 }
 
-fn line(row: &braid_lab::Row, together: bool, several: bool) -> String {
+fn line(row: &Row, together: bool, several: bool) -> String {
     let lab = [&row.variant, &row.profile, &row.congestion_control].into_iter().flatten().cloned();
     let what = row.work.map_or_else(|| row.mode.to_string(), |work| format!("{} {work}", row.mode));
     let direction = format!("{} to {}", row.direction.from, row.direction.to);
@@ -187,15 +191,23 @@ fn line(row: &braid_lab::Row, together: bool, several: bool) -> String {
     lab.chain([what]).chain(direction).collect::<Vec<_>>().join(", ")
 }
 
-fn setting(Key { line, streams, .. }: Key, values: &[Vec<(f64, f64)>]) -> SettingRow {
+fn setting(Key { line, streams, .. }: Key, values: &[Vec<&Row>]) -> SettingRow {
     // A repetition counts by the mean of its directions.
-    let mean = |of: fn(&(f64, f64)) -> f64| {
+    let mean = |of: fn(&Row) -> f64| {
         let measured = values.iter().filter(|it| !it.is_empty());
-        let means = measured.map(|it| it.iter().map(of).sum::<f64>() / it.len() as f64);
+        let means = measured.map(|it| it.iter().map(|row| of(row)).sum::<f64>() / it.len() as f64);
         Statistics::of(&means.collect::<Vec<_>>())
     };
     let name = if streams > 1 { format!("{line}, {streams} streams") } else { line.clone() };
-    SettingRow { name, line, streams, goodput: mean(|it| it.0), share: mean(|it| it.1) }
+    SettingRow {
+        name,
+        line,
+        streams,
+        goodput: mean(|row| row.goodput_bps),
+        share: mean(|row| row.fraction_of_capacity),
+        core_seconds: mean(|row| row.cost.map_or(f64::NAN, |it| it.core_seconds_per_gbit)),
+        socket_bytes: mean(|row| row.cost.map_or(f64::NAN, |it| it.socket_bytes as f64)),
+    }
 }
 
 fn verdicts(records: &[Record]) -> Vec<VerdictRow> {

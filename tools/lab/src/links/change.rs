@@ -178,7 +178,7 @@ fn reshape(
     if !possible {
         return Err(LabError::FixedLink { link: title(link), backend: link.backend });
     }
-    Ok((link.ends.each_ref().map(|end| end.namespace.clone()), [0, 1].map(|side| shaper(link, side))))
+    Ok(([0, 1].map(|side| link.sender(side).0.to_owned()), [0, 1].map(|side| shaper(link, side))))
 }
 
 fn refused(error: ControlError) -> LabError {

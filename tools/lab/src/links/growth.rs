@@ -114,6 +114,10 @@ fn removable(plan: &Plan, index: usize) -> Result<&LinkPlan, LabError> {
         let why = "is made by a process that keeps its links: cut it with `braid lab link set … --down`";
         return Err(LabError::Refused(format!("link {} {why}", title(link))));
     }
+    if link.tunnel.is_some() {
+        let why = "is a tunnel of the scenario: cut it with `braid lab link set … --down`";
+        return Err(LabError::Refused(format!("link {} {why}", title(link))));
+    }
     Ok(link)
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use braid_types::{DatapathId, MacAddr, PortNo};
 
-use super::sites;
 use super::{
     HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, PortPlan, SwitchPlan, UplinkPlan,
+    sites, tunnel,
 };
 use crate::names::{INTERFACE_NAME_MAX, LabName};
 use crate::scenario::{End, Link, Scenario, Switch, Topology, Tunnel};
@@ -47,7 +47,8 @@ impl Plan {
     fn add_veth(&mut self, topology: &Topology, link: &Link, backend: LinkBackend, devices: &mut Devices) {
         let [a, b] = link.ends;
         let ends = [self.end(topology, a, b, devices), self.end(topology, b, a, devices)];
-        self.links.push(LinkPlan { ends, directions: link.directions, backend });
+        let tunnel = link.tunnel.then(|| tunnel::carriers(self.links.len(), &self.lab));
+        self.links.push(LinkPlan { ends, directions: link.directions, backend, tunnel });
     }
 
     /// Both ends of a tunnel are ports, in the places of their uplinks.

@@ -26,15 +26,15 @@ impl Commands<'_> {
     pub(crate) fn links(&self) -> String {
         let mut text = String::new();
         let whole = self.0.links.iter().filter(|link| link.backend != LinkBackend::UserSpace);
-        for [a, b] in whole.map(|link| &link.ends) {
-            let (left, right) = (self.made(a), self.made(b));
+        for link in whole {
+            let [left, right] = [0, 1].map(|side| self.made(link, side));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "link add {left} type veth peer name {right}");
         }
         let namespace = self.0.lab.links_namespace();
         for (number, _, link) in self.0.user_space() {
-            for (end, inner) in link.ends.iter().zip(user_space_devices(number)) {
-                let (outer, mtu) = (self.made(end), self.mtu());
+            for (side, inner) in user_space_devices(number).into_iter().enumerate() {
+                let (outer, mtu) = (self.made(link, side), self.mtu(link));
                 let _ = writeln!(text, "link add {outer} type veth peer name {inner}{mtu} netns {namespace}");
             }
         }
@@ -43,7 +43,7 @@ impl Commands<'_> {
 
     /// For `ip -batch`: one link between switches, made and up.
     pub(crate) fn link(&self, link: &LinkPlan) -> String {
-        let [left, right] = link.ends.each_ref().map(|end| self.made(end));
+        let [left, right] = [0, 1].map(|side| self.made(link, side));
         let up = link.ends.iter().map(|end| format!("link set {} up\n", end.device));
         std::iter::once(format!("link add {left} type veth peer name {right}\n")).chain(up).collect()
     }
@@ -107,7 +107,7 @@ impl Commands<'_> {
     /// For `tc -batch` inside `namespace`: the rate of every end.
     pub(crate) fn shapers(&self, namespace: &str) -> String {
         let sides = self.0.links.iter().flat_map(|link| [0, 1].map(|side| (link, side)));
-        let sides = sides.filter(|(link, side)| link.ends[*side].namespace == namespace);
+        let sides = sides.filter(|(link, side)| link.sender(*side).0 == namespace);
         sides.map(|(link, side)| shaper(link, side)).collect()
     }
 
@@ -130,13 +130,17 @@ impl Commands<'_> {
         self.0.bridges().enumerate().flat_map(|(place, bridge)| controllers(place, bridge, targets)).collect()
     }
 
-    fn made(&self, end: &LinkPlanEnd) -> String {
-        format!("{}{} netns {}", end.device, self.mtu(), end.namespace)
+    fn made(&self, link: &LinkPlan, side: usize) -> String {
+        let (namespace, device) = link.sender(side);
+        format!("{device}{} netns {namespace}", self.mtu(link))
     }
 
     /// The MTU of a new interface, unless it is the default.
-    fn mtu(&self) -> String {
-        if self.0.mtu == 1_500 { String::new() } else { format!(" mtu {}", self.0.mtu) }
+    fn mtu(&self, link: &LinkPlan) -> String {
+        match self.0.mtu + link.headers() {
+            1_500 => String::new(),
+            mtu => format!(" mtu {mtu}"),
+        }
     }
 
     fn devices_in<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a LinkPlanEnd> {
@@ -211,7 +215,7 @@ pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
 
 /// For `tc -batch` in the namespace of end `side` of `link`: the shaper of the direction from there.
 pub(crate) fn shaper(link: &LinkPlan, side: usize) -> String {
-    shape::lines(&link.ends[side].device, &link.directions[side], link.backend)
+    shape::lines(link.sender(side).1, &link.directions[side], link.backend)
 }
 
 /// `tcp_rmem`: minimum, initial value and maximum; 128 KiB is the kernel's initial value.

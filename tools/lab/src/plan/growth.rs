@@ -21,7 +21,7 @@ impl Plan {
         backend: LinkBackend,
     ) -> usize {
         let ends = [self.add_end(a, b), self.add_end(b, a)];
-        self.links.push(LinkPlan { ends, directions, backend });
+        self.links.push(LinkPlan { ends, directions, backend, tunnel: None });
         self.links.len() - 1
     }
 

@@ -16,6 +16,7 @@ mod requests;
 mod round;
 mod settings;
 mod sockets;
+mod spending;
 mod table;
 mod tools;
 mod transfer;
@@ -36,8 +37,8 @@ use crate::store::Labs;
 pub use model::{ModelRow, PathRow};
 pub use profiles::{Goodput, ProfileColumns, ProfileRow, Ratio};
 pub use report::{
-    Bound, CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange,
-    Report, Row, RowDirection, StreamRow, Verdict,
+    Bound, CaptureRow, CostRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse,
+    PathChange, Report, Row, RowDirection, StreamRow, Verdict,
 };
 pub use requests::{RequestRow, Waits};
 

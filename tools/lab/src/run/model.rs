@@ -182,6 +182,7 @@ mod tests {
             mptcp: None,
             delivery: None,
             intervals: Vec::new(),
+            cost: None,
             events: Vec::new(),
             leaders: Vec::new(),
             requests: Vec::new(),

@@ -184,6 +184,7 @@ impl<'a> Transfer<'a> {
             mptcp: (mode == Mode::Mptcp).then_some(counters.with_packet_ins(join_packet_ins)),
             delivery: finding.delivery,
             intervals,
+            cost: None,
             events: Vec::new(),
             leaders: Vec::new(),
             requests: Vec::new(),

@@ -144,6 +144,9 @@ pub struct Link {
     /// Uplink addresses, if it joins an edge and a router; the port is then that of the tunnel over it.
     #[serde(default)]
     pub uplink: Vec<UplinkAddress>,
+    /// Whether its frames are carried in a VXLAN tunnel.
+    #[serde(default)]
+    pub tunnel: bool,
 }
 
 /// An address of an edge on the link to a router.

@@ -30,6 +30,9 @@ pub struct Traffic {
     pub streams: Vec<u16>,
     /// The number of repetitions; at least one.
     pub repeat: u16,
+    /// Whether processor time and memory of sockets are measured.
+    #[serde(default)]
+    pub cost: bool,
     /// Which of the goodputs of all repetitions stands for a setting.
     #[serde(default)]
     pub average: Average,

@@ -4,6 +4,7 @@ mod buffers;
 pub(crate) mod kernel;
 mod namespace;
 mod processes;
+pub(crate) mod processors;
 mod tool;
 
 pub(crate) use buffers::{Buffers, enlarge_packet_sockets};

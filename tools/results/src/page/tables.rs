@@ -7,7 +7,7 @@ use braid_sim::convergence;
 use braid_sim::report::Report;
 use braid_sim::{study, workload};
 
-use crate::findings::{Findings, RunFindings, VerdictRow};
+use crate::findings::{Findings, RunFindings, SettingRow, VerdictRow};
 use crate::plan::{Run, Unit};
 use crate::record::Outcome;
 use crate::statistics::Statistics;
@@ -62,13 +62,24 @@ pub(super) fn settings(found: &RunFindings) -> String {
     if found.settings.is_empty() {
         return String::new();
     }
-    let mut text = "\n| setting | Mbit/s | % of the maximum flow |\n|---|---|---|\n".to_owned();
+    let is_priced = found.settings.iter().any(|row| row.core_seconds.is_some());
+    let (titles, line) =
+        if is_priced { (" core-seconds a Gbit | MB in sockets |", "---|---|") } else { ("", "") };
+    let mut text = format!("\n| setting | Mbit/s | % of the maximum flow |{titles}\n|---|---|---|{line}\n");
     for row in &found.settings {
         let [goodput, share] = [(row.goodput, Unit::Mbit), (row.share, Unit::Percent)]
             .map(|(values, unit)| values.map(|it| bare(it, unit)).unwrap_or_default());
-        let _ = writeln!(text, "| {} | {goodput} | {share} |", cell(&row.name));
+        let cost = if is_priced { cost(row) } else { String::new() };
+        let _ = writeln!(text, "| {} | {goodput} | {share} |{cost}", cell(&row.name));
     }
     text
+}
+
+/// Two cells: of all processors, and of the hosts' memory.
+fn cost(row: &SettingRow) -> String {
+    let seconds = row.core_seconds.map(|it| bare(it, Unit::Ratio)).unwrap_or_default();
+    let megabytes = row.socket_bytes.map(|it| spread(it, |bytes| format!("{:.2}", bytes / 1e6)));
+    format!(" {seconds} | {} |", megabytes.unwrap_or_default())
 }
 
 /// The expectations with their limits.

@@ -39,6 +39,7 @@ pub(super) fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         mptcp: None,
         delivery: None,
         intervals: Vec::new(),
+        cost: None,
         events: Vec::new(),
         leaders: Vec::new(),
         requests: Vec::new(),

@@ -14,8 +14,8 @@ use crate::scenario::{Average, Expectation, Scenario};
 
 pub(super) use rows::lab_title;
 pub use rows::{
-    CaptureRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange, Row,
-    RowDirection, StreamRow,
+    CaptureRow, CostRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse, PathChange,
+    Row, RowDirection, StreamRow,
 };
 
 /// The report of a run. Serialised, it is the document of `--json`.

@@ -60,6 +60,9 @@ pub struct Row {
     /// The delivery of a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
+    /// What this and simultaneous transfers cost, if that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostRow>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
     /// What happened to links and controllers meanwhile.
@@ -74,6 +77,15 @@ pub struct Row {
     /// The captures of this and simultaneous transfers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
+}
+
+/// What simultaneous transfers cost.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CostRow {
+    /// Seconds of one processor for each 10⁹ bits that arrived; of everything that ran, kernel, hosts and switches.
+    pub core_seconds_per_gbit: f64,
+    /// The most memory that the sockets of all senders and receivers held at a time, in bytes.
+    pub socket_bytes: u64,
 }
 
 /// A capture at an interface of a host.

@@ -48,6 +48,7 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
                 bps: goodput_bps * share,
             })
             .collect(),
+        cost: None,
         events: Vec::new(),
         leaders: Vec::new(),
         requests: Vec::new(),

@@ -1,5 +1,6 @@
 //! The report as text: a table, the delivery of copies, and a line for each expectation.
 
+mod costs;
 mod handshakes;
 mod outliers;
 mod profiles;
@@ -42,6 +43,7 @@ pub(super) fn render(report: &Report) -> String {
         all => profiles::render(all, report.average),
     };
     text += &events(report);
+    text += &costs::of(&report.rows, report.average);
     if is_long {
         text += &outliers::of(&report.rows);
     }

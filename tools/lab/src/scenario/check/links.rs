@@ -90,7 +90,13 @@ fn check_link(
     let joined = [from?, to?];
     check_ends(joined, (b, &format!("{key}.between[1]")), ends, problems);
     let line = joined.into_iter().all(|end| ends.is_line(end));
-    Some(Link { ends: joined, directions, emulated: emulated || line, line, uplink: Vec::new() })
+    let tunnel = link.value.tunnel.as_ref().map(|it| it.referenced);
+    if let Some(at) = tunnel.filter(|_| !joined.into_iter().all(|end| ends.is_bridge(end))) {
+        let what = "only bridges of Open vSwitch have such tunnels";
+        problems.add(at, format!("{key}.tunnel"), what, "remove it, or let the link join two of switches:");
+    }
+    let emulated = emulated || line;
+    Some(Link { ends: joined, directions, emulated, line, uplink: Vec::new(), tunnel: tunnel.is_some() })
 }
 
 fn check_ends(
@@ -182,6 +188,10 @@ impl<'a> Ends<'a> {
             Some(End::Switch(_)) => {}
         }
         found
+    }
+
+    fn is_bridge(&self, end: End) -> bool {
+        matches!(end, End::Switch(index) if index < self.1.ordinary)
     }
 
     fn is_box(&self, end: End) -> bool {

@@ -60,6 +60,7 @@ pub(super) fn check(
         warm_up,
         streams,
         repeat,
+        cost: traffic.cost,
         average: traffic.average,
         congestion_controls: hosts::congestion_controls(traffic, problems),
         background,

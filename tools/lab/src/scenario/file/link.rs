@@ -18,6 +18,8 @@ pub(in crate::scenario) struct Link {
     /// Addresses of the edge on a link to a router.
     #[serde(default)]
     pub uplink: Vec<Spanned<Cidr>>,
+    /// `vxlan`: frames between two switches are carried in UDP, whose headers count in the rate.
+    pub tunnel: Option<Spanned<Encapsulation>>,
     /// The rate from the first end to the second; Ethernet frames count.
     pub rate: Spanned<BitsPerSec>,
     /// How long a frame travels, such as `20ms`; at most `60s`.
@@ -54,6 +56,7 @@ impl Link {
         Self {
             between,
             uplink: Vec::new(),
+            tunnel: None,
             rate: direction.rate.clone().unwrap_or(none),
             delay: direction.delay.clone(),
             jitter: direction.jitter.clone(),
@@ -81,6 +84,14 @@ impl Link {
             queue: self.queue.clone(),
         }
     }
+}
+
+/// How a link carries frames inside packets.
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::scenario) enum Encapsulation {
+    /// RFC 7348, by the kernel.
+    Vxlan,
 }
 
 /// Properties of one direction; missing ones are those of the other direction, or defaults.

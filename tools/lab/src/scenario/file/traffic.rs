@@ -33,6 +33,9 @@ pub(in crate::scenario) struct Traffic {
     pub streams: Option<Spanned<OneOrManyStreams>>,
     /// How often all of it is done.
     pub repeat: Option<Spanned<u16>>,
+    /// Measures what transfers cost: processor time, and memory of the hosts' sockets.
+    #[serde(default)]
+    pub cost: bool,
     /// Which of the goodputs of all repetitions stands for a setting.
     #[serde(default)]
     pub average: Average,
