@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use braid_types::{IpPrefix, Time};
 
 use crate::bond::{Bond, BondCounters, PathShare, UplinkSettings};
-use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Transmit};
+use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Renumbering, Transmit};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::traffic::{Fragments, PathChoice, Sizes, Traffic};
 
@@ -66,6 +66,8 @@ pub struct Site {
     endpoint: Endpoint,
     bonds: Vec<Bond>,
     settings: SiteSettings,
+    /// Of bonds that begin; another one each time, so that the other ends know their numbers apart.
+    salt: u64,
     fragments: Fragments,
     sizes: Sizes,
     events: VecDeque<Event>,
@@ -82,7 +84,27 @@ impl Site {
         let salt = braid_types::mix(number);
         let bonds = settings.peers.iter().map(|_| Bond::new(now, salt)).collect();
         let (fragments, sizes, events, packets, counters) = Default::default();
-        Self { endpoint, bonds, settings, fragments, sizes, events, packets, counters }
+        Self { endpoint, bonds, settings, salt, fragments, sizes, events, packets, counters }
+    }
+
+    /// Goes on with these peers and their networks, in this order, and with other rules of traffic.
+    ///
+    /// A peer with the key and the dials of one before keeps its sessions, packets and counters, unless `anew` has its key; all
+    /// others begin anew. Sessions of peers that are gone are forgotten. What is known of uplinks stays.
+    pub fn reconfigure(
+        &mut self,
+        now: Time,
+        peers: Vec<Peer>,
+        networks: Vec<Vec<IpPrefix>>,
+        traffic: Traffic,
+        anew: &[PublicKey],
+    ) {
+        let renumbering = Renumbering::new(&self.settings.peers, &peers, anew);
+        self.endpoint.renumber(now, &renumbering);
+        self.salt = braid_types::mix(self.salt);
+        self.bonds = renumbering.apply(std::mem::take(&mut self.bonds), |_| Bond::new(now, self.salt));
+        self.events.retain_mut(|event| renumbering.follow(event));
+        (self.settings.peers, self.settings.networks, self.settings.traffic) = (peers, networks, traffic);
     }
 
     /// Handles a datagram that arrived at an uplink.

@@ -77,6 +77,11 @@ impl Guard {
         }
     }
 
+    /// No cookie from before counts; who has one gets another.
+    pub(super) fn forget_cookies(&mut self) {
+        self.cookies = Cookies::default();
+    }
+
     /// Strangers take nothing from peers: they cannot show that they receive at the address of one.
     fn take(&mut self, now: Time, from: SocketAddr, is_of_peer: bool) -> bool {
         if is_of_peer {

@@ -2,6 +2,7 @@
 
 mod guard;
 mod peers;
+mod renumbering;
 mod transmit;
 
 use std::collections::VecDeque;
@@ -21,13 +22,14 @@ use crate::session::Session;
 use crate::wire::{self, Datagram, Initiation, OFFER, Sealed};
 use guard::{Guard, Verdict};
 use peers::Peers;
+pub(crate) use renumbering::Renumbering;
 pub use transmit::{PathStatus, Transmit};
 
 /// The greatest number of paths to a peer, those that this end dials and those that it accepts.
 pub const MAX_PATHS: usize = 8;
 
 /// Another site.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Peer {
     /// Its name and proof.
     pub key: PublicKey,

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use braid_types::Time;
 
-use super::{Dial, MAX_PATHS, PathRef, Peer};
+use super::{Dial, MAX_PATHS, PathRef, Peer, Renumbering};
 use crate::cookie;
 use crate::keys::PublicKey;
 use crate::path::Path;
@@ -31,6 +31,13 @@ impl Peers {
             states: peers.iter().map(|peer| PeerState::new(now, peer)).collect(),
             names: BTreeMap::new(),
         }
+    }
+
+    /// Has other peers. Those that do not go on lose their paths, and sessions their names.
+    pub(super) fn renumber(&mut self, now: Time, renumbering: &Renumbering<'_>) {
+        self.states = renumbering.apply(std::mem::take(&mut self.states), |peer| PeerState::new(now, peer));
+        let names = std::mem::take(&mut self.names).into_iter();
+        self.names = names.filter_map(|(name, at)| Some((name, renumbering.path(at)?))).collect();
     }
 
     /// Every path of every peer.

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod bonding;
+mod reconfiguring;
 mod sessions;
 mod traffic;
 mod world;

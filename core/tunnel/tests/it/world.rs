@@ -180,6 +180,13 @@ impl World {
         self.now = self.now + time;
     }
 
+    /// A site has other peers from now on, of which `anew` begins anew.
+    pub(crate) fn reconfigure(&mut self, site: usize, peers: &[(u8, Option<usize>)], anew: Option<u8>) {
+        let SiteSettings { peers, networks, traffic, .. } = settings(0, peers, 2);
+        let anew = anew.map(|number| key(number).public());
+        self.sites[site].reconfigure(self.now, peers, networks, traffic, anew.as_slice());
+    }
+
     pub(crate) fn send(&mut self, site: usize, packet: &[u8]) {
         self.sites[site].handle_packet(self.now, packet);
         self.collect(site);
