@@ -6,11 +6,13 @@ Usage, as root: tests/edge/gateway.py BRAID
     host - site = 2 lines = site - Internet
 
 All in network namespaces. The right site translates addresses (nat), the left one sends it everything. A host behind the left site
-reaches a server on the Internet, which sees the right site's address. Then the right site is killed, started again and ended: each
-time its table of nftables goes, and another table stays. Ends with 1 where that is not so.
+reaches a server on the Internet, which sees the right site's address, also once the networks in the file have changed. Then the
+right site is killed, started again and ended: each time its table of nftables goes, and another table stays. Ends with 1 where
+that is not so.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +79,15 @@ def expect(what, got, wanted):
         sys.exit(f"wanted {wanted}")
 
 
+def change_networks(config, process):
+    """Routes and translation follow the file at SIGHUP."""
+    before, after = "10.1.0.0/16", "10.1.0.0/17"
+    Path(config).write_text(Path(config).read_text().replace(before, after))
+    process.send_signal(signal.SIGHUP)
+    for what in ("nft list table inet braid-braid0", "ip route show dev braid0"):
+        sites.until(f"{what} shows {after} alone", lambda: after in (shown := inside(PLACES.sites[1], what)) and before not in shown, 5)
+
+
 def check(braid, configs):
     own, other = "table inet braid-braid0", "table inet other"
     with sites.running(braid, PLACES, configs) as processes:
@@ -85,6 +96,8 @@ def check(braid, configs):
         expect("the server sees", reach(), address(1, 1))
         expect("the box itself reaches it, too", run(f"ip netns exec {PLACES.sites[0]} {sys.executable} {PLACES.folder}/ask.py").strip(), address(1, 1))
         expect("tables", sorted(tables()), sorted([own, other]))
+        change_networks(configs[1], processes[1])
+        expect("with other networks, the server sees", reach(), address(1, 1))
         processes[1].kill()
         sites.until("the table of a killed site goes", lambda: tables() == [other], 5)
         expect("after a kill", tables(), [other])

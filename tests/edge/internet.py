@@ -6,12 +6,14 @@ Usage, as root: tests/edge/internet.py BRAID [SECONDS [RATE]]
     host - site = 2 translators = 2 lines of 20 ms = 2 translators - site - host
 
 All in network namespaces. The left site dials, the first uplink by a name that leads to a wrong address at first; the right
-translators forward one port to the right site. Prints what iperf3 reaches over one uplink and over both (of RATE, 10 Mbit/s), and how long DNS and SSH take with idle uplinks and while four flows
-fill both, after the sites have stood still for a quarter of a second, as processes do on a busy machine. Then a copy passes while
-the left site's address changes, while a translator forgets, and while an uplink is removed, and a stranger repeats and changes
-datagrams that it has recorded. Ends with 1 if both uplinks carry less than 1.8 times what one does, if the median of DNS or SSH
-is more than 1.5 times that of idle uplinks (the 99th percentile is the target, and is shown), if a copy differs, or if a datagram
-is accepted twice.
+translators forward one port to the right site. While packets pass, the right site's file changes: a third site, in the place of
+a translator, comes and goes, and files with mistakes are refused. Prints what iperf3 reaches over one uplink and over both (of
+RATE, 10 Mbit/s), and how long DNS and SSH take with idle uplinks and while four flows fill both, after the sites have stood
+still for a quarter of a second, as processes do on a busy machine. Then a copy passes while the left site's address changes,
+while a translator forgets, and while an uplink is removed, and a stranger repeats and changes datagrams that it has recorded.
+Ends with 1 if both uplinks carry less than 1.8 times what one does, if the median of DNS or SSH is more than 1.5 times that of
+idle uplinks (the 99th percentile is the target, and is shown), if a change of the file loses a packet or a session, if a copy
+differs, or if a datagram is accepted twice.
 """
 
 import contextlib
@@ -19,6 +21,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +30,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import edge
 import sites
@@ -43,6 +47,7 @@ WANTED = 1.8
 WANTED_RATIO = 1.5
 DELAY = "20ms"
 QUEUE = "200 packets"
+THIRD = SimpleNamespace(sites=[TRANSLATORS[1][0]])
 URGENT = Path(__file__).with_name("urgent.py")
 TRANSLATE = """
 table ip translate {
@@ -114,6 +119,49 @@ def network(braid, rate):
 
 def are_up(braid, configs, wanted):
     return [path["up"] for path in paths(braid, configs[0])] == wanted
+
+
+def files_of_third(braid, folder, right):
+    """The file of a third site, and what the right one's file has of it."""
+    public = run(f"{braid} site keygen {folder}/c.key").strip()
+    text = f'private_key = "c.key"\nstatus = "{folder}/c.sock"\nuplink = [{{ interface = "in" }}]\nlan = {{ address = "10.3.0.1/24" }}\n'
+    text += f'[[peer]]\nname = "right"\npublic_key = "{right}"\nnetworks = ["10.2.0.0/16"]\naddresses = ["{within(1, 1)}:{PORT}"]\n'
+    Path(folder, "c.toml").write_text(text)
+    return f"{folder}/c.toml", f'[[peer]]\nname = "third"\npublic_key = "{public}"\nnetworks = ["10.3.0.0/16"]\n'
+
+
+def sessions(braid, configs):
+    peers = [peer for config in configs for peer in status(braid, config)["peers"]]
+    return [(peer["name"], [path["sessions"] for path in peer["paths"]]) for peer in peers]
+
+
+def reloads(braid, configs, processes, size):
+    """The right site's file changes while packets pass between the hosts."""
+    file, log = Path(configs[1]), Path(f"{configs[1]}.log")
+    before, first = sessions(braid, configs), file.read_text()
+    third, peer = files_of_third(braid, file.parent, status(braid, configs[1])["public_key"])
+
+    def change(text, said):
+        begun = len(log.read_text())
+        file.write_text(text)
+        processes[1].send_signal(signal.SIGHUP)
+        until(f"the log has {said!r}", lambda: said in log.read_text()[begun:])
+
+    def refuse():
+        change(first.replace("[lan]", "[lam]"), f"{file}:")
+        change(f"port = 7\n{first}", "to change port")
+
+    ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 -c 400 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)
+    change(first.replace("[[peer]]", f"{peer}[[peer]]"), "added third")
+    with sites.running(braid, THIRD, [third]):
+        until("the third site is reached", lambda: " 0% packet loss" in inside(HOSTS[1], "ping -c 1 -W 1 10.3.0.1", check=False))
+    change(first, "removed third")
+    pings = ping.communicate()[0].strip().split("\n")[-2]
+    is_whole, seconds = copy(refuse, size)
+    after = sessions(braid, configs)
+    print(f"the file changes: {pings}; copy {'equal' if is_whole else 'DIFFERENT'} after {seconds:.1f} s")
+    if " 0% packet loss" not in pings or not is_whole or after != before:
+        sys.exit(f"wanted nothing lost, the copy whole, and no other sessions: {before}, {after}")
 
 
 def iperf(seconds):
@@ -270,6 +318,7 @@ def main():
     seconds, rate = (int(word) for word in (sys.argv[2:] + ["12", "10"][len(sys.argv) - 2 :])[:2])
     size = rate * 125_000 * 6
     with network(braid, rate) as (configs, processes):
+        reloads(braid, configs, processes, size)
         run(f"ip -n {SITES[0]} link set wan2 down")
         until("one path is down", lambda: are_up(braid, configs, [True, False]))
         one = iperf(seconds)

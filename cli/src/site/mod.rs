@@ -2,7 +2,7 @@
 
 mod show;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use braid_site::{Config, SiteDaemon, SiteError, generate, write_new};
@@ -31,6 +31,7 @@ pub(crate) enum Command {
     /// Run the site until SIGTERM or Ctrl-C: encrypted tunnels over all of its uplinks (root)
     ///
     /// Prints one line of JSON once it is ready; logs go to standard error. Interfaces that are absent are waited for.
+    /// At SIGHUP it reads its file again, for other peers and other rules of traffic; a file with mistakes changes nothing.
     Run {
         /// The site's file
         #[arg(default_value = "site.toml", value_name = "FILE")]
@@ -99,16 +100,22 @@ fn run(file: &Path) -> anyhow::Result<()> {
         };
         Err(error).exit_with(code)
     })?;
-    say_ready(&config)?;
-    service::ready();
     let mut heartbeat = Heartbeat::from_environment();
-    Ok(daemon.run_until_signalled(&mut || heartbeat.beat())?)
+    let mut ready = Some(config);
+    Ok(daemon.run_until_signalled(file, &mut || {
+        if let Some(config) = ready.take() {
+            say_ready(&config);
+        }
+        heartbeat.beat();
+    })?)
 }
 
-fn say_ready(config: &Config) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// Says that packets are passed and signals are handled.
+fn say_ready(config: &Config) {
     let key = config.key.public().to_string();
     let ready = serde_json::json!({ "schema": "braid/v1", "public_key": key, "device": config.lan.device });
-    writeln!(out, "{ready}")?;
-    out.flush()
+    if let Err(error) = output::json(&ready) {
+        tracing::warn!(%error, "nobody reads that the site is ready");
+    }
+    service::ready();
 }

@@ -1,6 +1,7 @@
 //! The loop: the local network, the uplinks, timers and the site on one thread.
 
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,10 +12,10 @@ use braid_types::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::config::{Config, DialConfig, PeerConfig};
-use crate::error::SiteError;
+use crate::config::{Changes, Config, DialConfig, PeerConfig};
+use crate::error::{ReloadError, SiteError};
 use crate::key_file;
 use crate::lan::LanDevice;
 use crate::metrics;
@@ -28,7 +29,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// Packets of one source in a turn.
 const MAX_BATCH: usize = 64;
 
-/// A site that is set up. It passes packets while [`Self::run_while`] runs.
+/// A site that is set up. It passes packets while [`Self::run_until_signalled`] runs.
 pub struct SiteDaemon {
     site: Site,
     config: Config,
@@ -60,10 +61,10 @@ impl SiteDaemon {
     /// [`SiteError`] with the device, address or socket that cannot be used.
     pub fn new(config: &Config) -> Result<Self, SiteError> {
         let seed = key_file::random().map_err(|error| SiteError::system("reading random numbers", error))?;
-        let networks = || config.peers.iter().flat_map(|peer| &peer.networks);
-        let lan = LanDevice::open(&config.lan, networks(), config.offloads)?;
+        let lan = LanDevice::open(&config.lan, config.networks(), config.offloads)?;
         let interfaces = config.uplinks.iter().map(|uplink| uplink.interface.as_str());
-        let nat = config.lan.nat.then(|| Nat::open(&config.lan.device, interfaces, networks(), lan.mtu));
+        let nat =
+            config.lan.nat.then(|| Nat::open(&config.lan.device, interfaces, config.networks(), lan.mtu));
         let nat = nat.transpose()?;
         let status = StatusSocket::open(&config.status)?;
         if let Some(address) = config.metrics {
@@ -85,38 +86,63 @@ impl SiteDaemon {
         })
     }
 
-    /// Passes packets until SIGTERM or SIGINT; calls `on_turn` at least every 500 ms.
+    /// Passes packets until SIGTERM or SIGINT; calls `on_turn` at least every 500 ms, at first when signals are handled.
+    ///
+    /// At SIGHUP reads `file` again: its peers and rules of traffic hold from then on, and nothing happens to peers that stay as
+    /// they are. A file with mistakes or with other changes is refused with an error in the log, and changes nothing.
     ///
     /// # Errors
     ///
-    /// As [`Self::run_while`].
-    pub fn run_until_signalled(&mut self, on_turn: &mut dyn FnMut()) -> Result<(), SiteError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        for signal in [SIGTERM, SIGINT] {
-            let registered = signal_hook::flag::register(signal, Arc::clone(&stop));
-            registered.map_err(|error| SiteError::system("waiting for signals", error))?;
-        }
-        self.run_while(|| {
+    /// [`SiteError::System`] if waiting for signals or events fails.
+    pub fn run_until_signalled(&mut self, file: &Path, on_turn: &mut dyn FnMut()) -> Result<(), SiteError> {
+        let (stop, hangup) = (flag(&[SIGTERM, SIGINT])?, flag(&[SIGHUP])?);
+        loop {
             on_turn();
-            !stop.load(Ordering::Relaxed)
-        })
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if hangup.swap(false, Ordering::Relaxed) {
+                self.reload(file);
+            }
+            self.turn()?;
+        }
     }
 
-    /// Passes packets while `more` returns `true`; it is called at least every 500 ms.
-    ///
-    /// # Errors
-    ///
-    /// [`SiteError::System`] if waiting for events fails.
-    pub fn run_while(&mut self, mut more: impl FnMut() -> bool) -> Result<(), SiteError> {
-        while more() {
-            for source in self.wait()? {
-                self.handle(source);
-                self.flush();
-            }
-            self.keep_time();
+    fn turn(&mut self) -> Result<(), SiteError> {
+        for source in self.wait()? {
+            self.handle(source);
             self.flush();
         }
+        self.keep_time();
+        self.flush();
         Ok(())
+    }
+
+    /// Goes on with what the file says now, or as before if that cannot be.
+    fn reload(&mut self, file: &Path) {
+        match self.try_reload(file) {
+            Ok(changes) => tracing::info!(file = %file.display(), "reloaded: {changes}"),
+            Err(error) => {
+                tracing::error!("not reloaded, the last good configuration stays in use:\n{error}");
+            }
+        }
+    }
+
+    fn try_reload(&mut self, file: &Path) -> Result<Changes, ReloadError> {
+        let config = Config::read(file)?;
+        let changes = self.config.changes_to(&config);
+        let changes = changes.map_err(|keys| ReloadError::Start { file: file.to_owned(), keys })?;
+        let names = (config.peers != self.config.peers).then(|| Names::new(&config.peers)).transpose()?;
+        self.lan.set_networks(config.networks())?;
+        if let Some(nat) = &mut self.nat {
+            nat.set_networks(config.networks());
+        }
+        let SiteSettings { peers, networks, traffic, .. } = settings(&config);
+        let now = self.now();
+        self.site.reconfigure(now, peers, networks, traffic, changes.anew());
+        names.into_iter().for_each(|names| self.names = names);
+        self.config = config;
+        Ok(changes)
     }
 
     fn now(&self) -> Time {
@@ -250,6 +276,16 @@ impl SiteDaemon {
             Event::Content(..) => {}
         }
     }
+}
+
+/// What is set at any of these signals.
+fn flag(signals: &[i32]) -> Result<Arc<AtomicBool>, SiteError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        let registered = signal_hook::flag::register(*signal, Arc::clone(&flag));
+        registered.map_err(|error| SiteError::system("waiting for signals", error))?;
+    }
+    Ok(flag)
 }
 
 fn is_up(site: &Site, at: PathRef) -> bool {

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::config::ConfigError;
 use crate::lan::is_privilege;
 
 /// Why a site cannot run.
@@ -59,6 +60,25 @@ pub enum SiteError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// Why a site goes on with what its file said before.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReloadError {
+    /// The file cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// It changes what a site has from its start on.
+    #[error("{}: a restart is needed to change {}", .file.display(), .keys.join(", "))]
+    Start {
+        /// The file.
+        file: PathBuf,
+        /// The keys.
+        keys: Vec<&'static str>,
+    },
+    /// The system refuses it.
+    #[error(transparent)]
+    Site(#[from] SiteError),
 }
 
 fn remedy(error: &io::Error) -> &'static str {

@@ -1,5 +1,6 @@
 //! The local network's side: a TUN between routed networks, or a TAP in a bridge or a switch.
 
+use std::collections::BTreeSet;
 use std::io::{self, IoSlice};
 use std::net::Ipv6Addr;
 use std::process::Command;
@@ -18,6 +19,7 @@ const MAX_MTU: usize = 1_500;
 pub(crate) struct LanDevice {
     pub(crate) device: TunnelDevice,
     name: String,
+    routes: BTreeSet<IpPrefix>,
     is_bridged: bool,
     /// Whether segments of TCP are coalesced for the kernel, as long as it takes that.
     coalesces: bool,
@@ -42,9 +44,10 @@ impl LanDevice {
             source,
         })?;
         let mtu = if config.ethernet { MAX_MTU } else { MIN_MTU };
-        let lan = Self {
+        let mut lan = Self {
             device,
             name,
+            routes: BTreeSet::new(),
             is_bridged: config.ethernet,
             coalesces: offloads == Offloads::Kept,
             buffer: vec![0; TunnelDevice::ROOM],
@@ -60,10 +63,31 @@ impl LanDevice {
         if let Some(address) = &config.address {
             ip(&["address", "replace", address, "dev", device])?;
         }
-        for network in networks.flat_map(|it| halves(*it)) {
-            ip(&["route", "replace", &network.to_string(), "dev", device])?;
-        }
+        lan.set_networks(networks)?;
         Ok(lan)
+    }
+
+    /// Has routes to these networks and no others. If one cannot be made, those from before stay.
+    pub(crate) fn set_networks<'a>(
+        &mut self,
+        networks: impl Iterator<Item = &'a IpPrefix>,
+    ) -> Result<(), SiteError> {
+        let routes: BTreeSet<_> = networks.flat_map(|it| halves(*it)).collect();
+        let added: Vec<_> = routes.difference(&self.routes).collect();
+        if let Err(error) = added.iter().try_for_each(|route| self.route("replace", route)) {
+            // One of them was not made, and some may not have been tried.
+            added.iter().for_each(|route| drop(self.route("delete", route)));
+            return Err(error);
+        }
+        for route in self.routes.difference(&routes) {
+            self.route("delete", route).unwrap_or_else(|error| tracing::warn!("{error}"));
+        }
+        self.routes = routes;
+        Ok(())
+    }
+
+    fn route(&self, action: &str, route: &IpPrefix) -> Result<(), SiteError> {
+        ip(&["route", action, &route.to_string(), "dev", &self.name])
     }
 
     /// Follows the longest packet that all paths carry whole. A bridge's MTU is that of its hosts, and stays.

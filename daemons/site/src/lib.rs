@@ -8,10 +8,12 @@
 //! It speaks no OpenFlow, and knows no controller: that is `braid edge`.
 //!
 //! ```no_run
+//! use std::path::Path;
+//!
 //! use braid_site::{Config, SiteDaemon};
 //!
-//! let config = Config::read("site.toml".as_ref())?;
-//! SiteDaemon::new(&config)?.run_until_signalled(&mut || {})?;
+//! let file = Path::new("site.toml");
+//! SiteDaemon::new(&Config::read(file)?)?.run_until_signalled(file, &mut || {})?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -67,8 +67,21 @@ impl Nat {
             return;
         }
         self.rules.mtu = mtu;
-        let lines = format!("flush chain {} segments\n{}", self.rules.table(), self.rules.segments());
-        let written = self.nft.stdin.as_mut().map(|stdin| stdin.write_all(lines.as_bytes()));
+        self.replace("segments", &self.rules.segments());
+    }
+
+    /// Translates what comes from these networks from now on.
+    pub(crate) fn set_networks<'a>(&mut self, networks: impl Iterator<Item = &'a IpPrefix>) {
+        let networks: Vec<_> = networks.copied().collect();
+        if networks != self.rules.networks {
+            self.rules.networks = networks;
+            self.replace("out", &self.rules.sources());
+        }
+    }
+
+    fn replace(&mut self, chain: &str, rules: &[String]) {
+        let line = self.rules.replacing(chain, rules);
+        let written = self.nft.stdin.as_mut().map(|stdin| stdin.write_all(line.as_bytes()));
         if let Some(Err(error)) = written {
             tracing::debug!("the process of the nftables table takes nothing: {error}");
         }
@@ -136,21 +149,36 @@ impl Rules {
 
     /// The lines that make the table; what it is complete with comes last.
     fn lines(&self) -> String {
+        let table = self.table();
+        let mut lines = vec![
+            format!("add table {table} {{ flags owner; }}"),
+            format!("add chain {table} out {{ type nat hook postrouting priority srcnat; }}"),
+            format!("add chain {table} segments {{ type filter hook forward priority mangle; }}"),
+        ];
+        lines.extend(self.sources());
+        lines.extend(self.segments());
+        lines.push(format!("add chain {table} complete\n"));
+        lines.join("\n")
+    }
+
+    /// The rules that translate what comes from the networks.
+    fn sources(&self) -> Vec<String> {
         let (table, uplinks) = (self.table(), listed(self.uplinks.iter().map(|it| format!("\"{it}\""))));
-        let mut lines = format!(
-            "add table {table} {{ flags owner; }}\n\
-             add chain {table} out {{ type nat hook postrouting priority srcnat; }}\n\
-             add chain {table} segments {{ type filter hook forward priority mangle; }}\n"
-        );
-        for (family, networks) in self.by_family() {
-            lines +=
-                &format!("add rule {table} out {family} saddr {networks} oifname {uplinks} masquerade\n");
-        }
-        lines + &self.segments() + &format!("add chain {table} complete\n")
+        let rule = |(family, networks)| {
+            format!("add rule {table} out {family} saddr {networks} oifname {uplinks} masquerade")
+        };
+        self.by_family().into_iter().map(rule).collect()
+    }
+
+    /// The line that gives a chain other rules, in one transaction: no packet finds it empty.
+    fn replacing(&self, chain: &str, rules: &[String]) -> String {
+        let flush = format!("flush chain {} {chain}", self.table());
+        let commands: Vec<_> = std::iter::once(&flush).chain(rules).map(String::as_str).collect();
+        commands.join("; ") + "\n"
     }
 
     /// The rules that keep segments short enough for the device, in both directions.
-    fn segments(&self) -> String {
+    fn segments(&self) -> Vec<String> {
         let (table, device) = (self.table(), &self.device);
         let rule = |(family, headers): (&str, usize)| {
             let (protocol, size) =
@@ -158,7 +186,7 @@ impl Rules {
             ["iifname", "oifname"].map(|side| {
                 format!(
                     "add rule {table} segments meta nfproto {protocol} {side} \"{device}\" \
-                     tcp flags & (syn | rst) == syn tcp option maxseg size set {size}\n"
+                     tcp flags & (syn | rst) == syn tcp option maxseg size set {size}"
                 )
             })
         };
@@ -201,5 +229,10 @@ mod tests {
             assert!(lines.contains(part), "{part} is not in\n{lines}");
         }
         assert!(lines.ends_with("complete\n"));
+        assert_eq!(
+            rules.replacing("out", &rules.sources()[..1]),
+            "flush chain inet braid-braid0 out; add rule inet braid-braid0 out ip saddr { 10.1.0.0/16, 10.3.0.0/16 } \
+             oifname { \"wan1\", \"wan2\" } masquerade\n"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! A site's file, read whole and checked before anything is opened.
 
+mod changes;
 mod destination;
 mod file;
 mod interface_address;
@@ -17,6 +18,7 @@ use braid_tunnel::{MAX_PATHS, PrivateKey, PublicKey, Traffic};
 use braid_types::{BitsPerSec, IpPrefix, Problem};
 
 use crate::key_file;
+pub(crate) use changes::Changes;
 pub use destination::Destination;
 use file::File;
 use interface_address::InterfaceAddress;
@@ -121,6 +123,11 @@ impl Config {
             Refusal::Content(problems) => ConfigError::Content { file: path.to_owned(), problems },
             Refusal::Key(error) => error,
         })
+    }
+
+    /// The networks behind all peers.
+    pub(crate) fn networks(&self) -> impl Iterator<Item = &IpPrefix> {
+        self.peers.iter().flat_map(|peer| &peer.networks)
     }
 
     fn parse(text: &str, folder: &Path) -> Result<Self, Refusal> {

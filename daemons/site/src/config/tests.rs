@@ -4,10 +4,10 @@ use braid_tunnel::PathChoice;
 
 use super::*;
 
-const PEER: &str = "Ql8hsaSnSV9FNBrTmcrN9vSHTCu4QkrcDDBUbLAODFc=";
+pub(super) const PEER: &str = "Ql8hsaSnSV9FNBrTmcrN9vSHTCu4QkrcDDBUbLAODFc=";
 
 /// A folder with a key, and what a file in it gives.
-fn read(text: &str) -> Result<Config, String> {
+pub(super) fn read(text: &str) -> Result<Config, String> {
     let folder = tempfile::tempdir().unwrap();
     key_file::write_new(&folder.path().join("site.key"), &PrivateKey::new([1; 32])).unwrap();
     let path = folder.path().join("site.toml");
@@ -16,7 +16,7 @@ fn read(text: &str) -> Result<Config, String> {
     Config::read(&path).map_err(|error| error.to_string().replace(&prefix, ""))
 }
 
-fn file() -> String {
+pub(super) fn file() -> String {
     format!(
         r#"private_key = "site.key"
 
@@ -125,7 +125,7 @@ fn mistakes_are_named_with_file_line_and_what_was_meant() {
     assert_eq!(read(&file().replace(PEER, &own)).unwrap_err(), wanted);
 }
 
-const TRAFFIC: &str = r#"
+pub(super) const TRAFFIC: &str = r#"
 [traffic]
 urgent = "duplicate"
 
