@@ -209,6 +209,7 @@ fn line(verdict: &Verdict) -> String {
 }
 
 fn round(value: f64) -> String {
-    let text = format!("{value:.3}");
+    let places = if value.abs() < 0.01 { 6 } else { 3 };
+    let text = format!("{value:.places$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
