@@ -21,6 +21,10 @@ const PROBE: u8 = 0x20;
 const ANSWER: u8 = 0x21;
 const MISSING: u8 = 0x22;
 const ABANDONED: u8 = 0x23;
+const TRAIN: u8 = 0x24;
+const PASSED: u8 = 0x25;
+/// The length of a frame of a train.
+const TRAIN_FRAME: usize = 1_200;
 
 const PATH_BITS: u8 = 0x07;
 const PATHS_SHIFT: u32 = 3;
@@ -110,6 +114,16 @@ pub(super) enum Frame<'a> {
         path: u8,
         seqs: Vec<u32>,
     },
+    /// One of several long frames that are sent together, of which the last has this place.
+    Train {
+        place: u8,
+        last: u8,
+    },
+    /// So many bytes of a train have come in so many nanoseconds behind its first frame.
+    Passed {
+        bytes: u32,
+        nanos: u64,
+    },
 }
 
 impl Mark {
@@ -137,6 +151,14 @@ impl<'a> Frame<'a> {
                 let (number, arrived) = (word(rest)?, u64::from_be_bytes(take(rest)?));
                 let (sent, received, bytes) = (word(rest)?, word(rest)?, word(rest)?);
                 Some(Self::Answer(Answer { number, arrived, sent, received, bytes }))
+            }
+            TRAIN => {
+                let ([place], [last]) = (take(rest)?, take(rest)?);
+                Some(Self::Train { place, last })
+            }
+            PASSED => {
+                let (bytes, nanos) = (word(rest)?, u64::from_be_bytes(take(rest)?));
+                Some(Self::Passed { bytes, nanos })
             }
             MISSING | ABANDONED => {
                 let [path] = take(rest)?;
@@ -178,6 +200,14 @@ impl<'a> Frame<'a> {
             Self::Answer(Answer { number, arrived, sent, received, bytes }) => {
                 let words = [sent, received, bytes].map(|word| word.to_be_bytes()).concat();
                 [&[ANSWER], &number.to_be_bytes()[..], &arrived.to_be_bytes(), &words].concat()
+            }
+            Self::Train { place, last } => {
+                let mut content = vec![TRAIN, *place, *last];
+                content.resize(TRAIN_FRAME, 0);
+                content
+            }
+            Self::Passed { bytes, nanos } => {
+                [&[PASSED], &bytes.to_be_bytes()[..], &nanos.to_be_bytes()].concat()
             }
             Self::Missing { path, seqs } => list(MISSING, *path, seqs),
             Self::Abandoned { path, seqs } => list(ABANDONED, *path, seqs),
@@ -288,6 +318,8 @@ mod tests {
             Frame::Answer(Answer { number: 2, arrived: 1 << 40, sent: 4, received: 5, bytes: 6 }),
             Frame::Missing { path: 3, seqs: vec![1, u32::MAX] },
             Frame::Abandoned { path: 2, seqs: Vec::new() },
+            Frame::Train { place: 3, last: 15 },
+            Frame::Passed { bytes: 18_000, nanos: 1 << 40 },
         ];
         for frame in packets.chain(others) {
             assert_eq!(Frame::read(&frame.content()), Some(frame));

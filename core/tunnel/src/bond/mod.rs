@@ -8,6 +8,7 @@ mod outgoing;
 mod pacer;
 mod parts;
 mod repair;
+mod train;
 mod waiting;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ pub use line::PathReport;
 use lines::Lines;
 pub use lines::UplinkSettings;
 use repair::Sent;
+use train::Train;
 
 /// Without packets for this long, paths are no longer probed; the tunnel's own pings keep them.
 const IDLE_AFTER: Duration = Duration::from_secs(3);
@@ -42,6 +44,7 @@ const REQUEST: usize = 300;
 pub struct Bond {
     lines: Lines,
     sent: [Sent; MAX_PATHS],
+    trains: [Train; MAX_PATHS],
     /// How long contents may be, as last asked.
     rooms: [usize; MAX_PATHS],
     numbers: FlowNumbers<Flow>,
@@ -96,6 +99,7 @@ impl Bond {
         Self {
             lines: Lines::new(now),
             sent: Default::default(),
+            trains: Default::default(),
             rooms: [0; MAX_PATHS],
             numbers: FlowNumbers::new(seed as u32),
             last_copy: Numbered { key: (seed >> 32) as u32, number: 0 },
@@ -110,6 +114,9 @@ impl Bond {
     pub fn set_path(&mut self, now: Time, path: u8, up: bool, uplink: UplinkSettings) {
         self.lines.set(now, path, up, uplink);
         self.lines.rescue(now);
+        self.trains.get_mut(usize::from(path)).into_iter().for_each(|train| *train = Train::default());
+        let frames = train::frames().filter(|_| up);
+        self.contents.extend(frames.map(|frame| (path, Arc::new(frame.content()))));
     }
 
     /// Sends an IP packet by its own urgency; whether there was a path for it. `max_content` says how long a path's contents
@@ -147,6 +154,12 @@ impl Bond {
             }
             Some(Frame::Missing { path, seqs }) => self.repair(now, path, &seqs),
             Some(Frame::Abandoned { path, seqs }) => self.incoming.abandon(now, path, &seqs),
+            Some(Frame::Train { place, last }) => {
+                let train = self.trains.get_mut(usize::from(path));
+                let answer = train.and_then(|train| train.note(now, place, last, content.len()));
+                self.contents.extend(answer.map(|answer| (path, Arc::new(answer.content()))));
+            }
+            Some(Frame::Passed { bytes, nanos }) => self.lines.note_train(path, bytes, nanos),
             None => {}
         }
         self.release(now);

@@ -148,6 +148,11 @@ impl Line {
         self.losses.note_packet(self.is_crowded());
     }
 
+    /// So many bytes that were sent together took so long.
+    pub(super) fn note_train(&mut self, bytes: u32, nanos: u64) {
+        self.rate.note_train(bytes, nanos);
+    }
+
     /// The answer to a probe, while packets wait here or none do; whether it was expected.
     pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, has_waiting: bool) -> bool {
         let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {

@@ -13,6 +13,8 @@ const FULL: f64 = 0.004;
 /// A path that is not full is given so much more than has arrived, and so many bytes a second at least.
 const GROWTH: f64 = 1.5;
 const LEAST: f64 = 1e6;
+/// The arrival of a train takes so many nanoseconds at least: the receiver sees several frames at once.
+const SHORTEST_TRAIN: u64 = 100_000;
 /// So many bytes between two probes are a burst.
 const BURST: u32 = 6_000;
 
@@ -28,6 +30,9 @@ pub(super) struct Rate {
     lately: f64,
     /// Before anything was measured.
     given: Option<f64>,
+    /// What a train of frames showed, which counts until the path is full for the first time since traffic began.
+    trained: f64,
+    was_full: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +63,15 @@ impl Mark {
 impl Rate {
     pub(super) fn new(given: Option<BitsPerSec>) -> Self {
         let given = given.map(|rate| rate.0 as f64 / 8.0);
-        Self { marks: VecDeque::new(), most: Default::default(), since: 0, lately: 0.0, given }
+        Self {
+            marks: VecDeque::new(),
+            most: Default::default(),
+            since: 0,
+            lately: 0.0,
+            given,
+            trained: 0.0,
+            was_full: false,
+        }
     }
 
     /// So many bytes had arrived at `arrived`; packets wait so many seconds.
@@ -92,18 +105,28 @@ impl Rate {
         let most = &mut self.most[0];
         most.any = most.any.max(rate);
         most.full = if is_full { most.full.max(rate) } else { most.full };
+        self.was_full |= is_full;
     }
 
     /// Traffic pauses.
     pub(super) fn wake(&mut self) {
         self.marks.clear();
-        self.lately = 0.0;
+        (self.lately, self.was_full) = (0.0, false);
+    }
+
+    /// So many bytes that were sent together took so long.
+    pub(super) fn note_train(&mut self, bytes: u32, nanos: u64) {
+        self.trained = f64::from(bytes) / (nanos.max(SHORTEST_TRAIN) as f64 / 1e9);
     }
 
     /// How long the path takes for so many bytes.
     pub(super) fn seconds(&self, bytes: usize) -> f64 {
-        let assumed = || self.given.unwrap_or(LEAST).max(self.most(|it| it.any) * GROWTH);
-        bytes as f64 / self.full().unwrap_or_else(assumed)
+        bytes as f64 / self.full().unwrap_or_else(|| self.assumed())
+    }
+
+    fn assumed(&self) -> f64 {
+        let trained = if self.was_full { LEAST } else { self.trained.max(LEAST) };
+        self.given.unwrap_or(trained).max(self.most(|it| it.any) * GROWTH)
     }
 
     /// How long it takes for so many bytes if it carries no more than it did in any burst.
@@ -139,6 +162,19 @@ mod tests {
     /// Marks each 20 ms from this millisecond on, with so many bytes between two.
     fn note(rate: &mut Rate, from: u64, bytes: u32) {
         (0..50).for_each(|turn: u32| rate.note((from + 20 * u64::from(turn)) * 1_000_000, turn * bytes, 0.1));
+    }
+
+    #[test]
+    fn a_train_counts_until_the_path_is_full_for_the_first_time() {
+        let mut rate = Rate::new(None);
+        assert_eq!(rate.seconds(1_000_000), 1.0);
+        rate.note_train(18_000, 3_000_000);
+        assert!((rate.seconds(6_000_000) - 1.0).abs() < 1e-9);
+        note(&mut rate, 1_000, 40_000);
+        assert_eq!(rate.seconds(2_000_000), 1.0);
+        rate.wake();
+        rate.note_train(1, 0);
+        assert_eq!((rate.full(), rate.seconds(2_000_000)), (Some(2e6), 1.0));
     }
 
     #[test]

@@ -108,6 +108,11 @@ impl Lines {
         self.next_probe = now;
     }
 
+    /// So many bytes that were sent together by a path took so long.
+    pub(super) fn note_train(&mut self, path: u8, bytes: u32, nanos: u64) {
+        self.get_mut(path).into_iter().for_each(|line| line.note_train(bytes, nanos));
+    }
+
     /// The other end says what its uplink of a path costs.
     pub(super) fn set_other_cost(&mut self, path: u8, cost: u8) {
         self.costs.get_mut(usize::from(path)).into_iter().for_each(|it| it.other = cost);

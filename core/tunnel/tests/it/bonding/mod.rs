@@ -14,7 +14,9 @@ use world::World;
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(20);
 /// Pairs of lines with jitter or losses run with as many seeds; their mean counts.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 6;
+/// The time in which slow start ends.
+const START: Duration = Duration::from_secs(2);
 /// What both lines carry at least, against the better one; and where there is much to gain.
 const LEAST: f64 = 0.97;
 const GAIN: f64 = 1.5;
@@ -49,4 +51,14 @@ fn both_lines_carry_no_less_than_the_better_one() {
     }
     println!("{table}");
     assert!(failures.is_empty(), "too little in {failures:?}:\n{table}");
+}
+
+#[test]
+fn a_flow_starts_as_fast_over_both_lines_as_over_the_better_one() {
+    // With jitter and losses, chance ends slow start.
+    for Profile { name, lines: [a, b], .. } in profiles::all().into_iter().filter(|it| !it.has_chance()) {
+        let start = |lines: &[Parameters]| World::new(lines, 1).goodput(START);
+        let [a, b, both] = [vec![a], vec![b], vec![a, b]].map(|lines| start(&lines));
+        assert!(both >= LEAST * a.max(b), "{name}: {a:.1} and {b:.1} alone, {both:.1} together");
+    }
 }

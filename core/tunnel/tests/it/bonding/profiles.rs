@@ -12,11 +12,15 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
+    /// Whether there is jitter or loss.
+    pub(crate) fn has_chance(&self) -> bool {
+        self.lines.iter().any(|line| line.jitter != Delay::ZERO || line.loss != Probability::ZERO)
+    }
+
     /// Whether another seed gives another result; of very fast lines, hardly.
     pub(crate) fn is_random(&self) -> bool {
         let is_fast = self.lines.iter().any(|line| line.rate > Some(BitsPerSec(100_000_000)));
-        let varies = |line: &Parameters| line.jitter != Delay::ZERO || line.loss != Probability::ZERO;
-        !is_fast && self.lines.iter().any(varies)
+        !is_fast && self.has_chance()
     }
 }
 
