@@ -98,7 +98,7 @@ impl Missing {
 
     /// When to poll again.
     pub(in crate::bond) fn poll_timeout(&self) -> Option<Time> {
-        self.next_ask
+        self.next_ask.filter(|_| !self.packets.is_empty())
     }
 
     /// Whether a repair may come that is worth to be waited for.
@@ -132,6 +132,23 @@ impl Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_due_once_all_has_come() {
+        for late in [false, true] {
+            let (mut missing, mut now) = (Missing::default(), Time::ZERO);
+            [0, 2].into_iter().for_each(|seq| missing.note(now, seq, false));
+            assert_eq!(missing.poll(now, Duration::from_millis(50), 9), [1]);
+            assert!(missing.poll_timeout().is_some_and(|due| due > now));
+            now = Time::from_millis(40);
+            if late {
+                missing.note(now, 1, false)
+            } else {
+                assert!(missing.take(1))
+            }
+            assert_eq!(missing.poll_timeout(), None);
+        }
+    }
 
     const AGAIN: Duration = Duration::from_millis(50);
 

@@ -74,8 +74,11 @@ impl World {
                 self.bonds[side].handle_content(self.now, line as u8, content);
             }
         }
-        if self.bonds[side].poll_timeout(self.now).is_some_and(|due| due <= self.now) {
+        let mut turns = 0;
+        while self.bonds[side].poll_timeout(self.now).is_some_and(|due| due <= self.now) {
             self.bonds[side].handle_timeout(self.now);
+            turns += 1;
+            assert!(turns < 100, "it is always due");
         }
         while let Some(packet) = self.bonds[side].poll_packet() {
             self.receive(side, &packet);
