@@ -130,18 +130,17 @@ def links(braid):
 
 @contextlib.contextmanager
 def watched():
-    """Counts what is on the first line and is none of its sites' datagrams; ARP and ND aside."""
-    words = f"tcpdump -nn --immediate-mode -l -i near not (udp port {PORTS[1]}) and not arp and not icmp6"
+    """What is on the first line, by whether it is the sites' datagrams; ARP and ND aside."""
+    words = "tcpdump -nn --immediate-mode -l -s 64 -i near not arp and not icmp6"
     command = ["ip", "netns", "exec", PLACES.between[0], *words.split()]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stderr.readline()
-    seen = []
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    seen = {True: [], False: []}
     try:
         yield seen
-        time.sleep(0.5)
     finally:
         process.terminate()
-        seen.extend(line for line in process.communicate()[0].splitlines() if line)
+        for line in filter(None, process.communicate()[0].splitlines()):
+            seen[f".{PORTS[1]}" in line and "UDP" in line].append(line)
 
 
 def check(braid):
@@ -157,9 +156,9 @@ def check(braid):
         cut(1, "down")
     one, both, after = mean(alone[3:]), mean(together[3:10]), mean(together[-2:])
     print(f"one line {one:.1f} Mbit/s, both {both:.1f}, {both / one:.2f} of one; the second alone again {after:.1f}")
-    print(f"{len(seen)} packets on the first line that are not the sites'")
-    if both < WANTED * one or after < one / 2 or seen:
-        sys.exit(f"wanted {WANTED} of one, half of one after the cut, and no other packets: {together} {seen[:3]}")
+    print(f"on the first line {len(seen[True])} datagrams of the sites, and {len(seen[False])} other packets")
+    if both < WANTED * one or after < one / 2 or not seen[True] or seen[False]:
+        sys.exit(f"wanted {WANTED} of one, half of one after the cut, and no other packets: {together} {seen[False][:3]}")
 
 
 def mean(values):

@@ -150,13 +150,17 @@ def reloads(braid, configs, processes, size):
     def refuse():
         change(first.replace("[lan]", "[lam]"), f"{file}:")
         change(f"port = 7\n{first}", "to change port")
+        file.write_text(first)
 
-    ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 -c 400 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)
-    change(first.replace("[[peer]]", f"{peer}[[peer]]"), "added third")
-    with sites.running(braid, THIRD, [third]):
-        until("the third site is reached", lambda: " 0% packet loss" in inside(HOSTS[1], "ping -c 1 -W 1 10.3.0.1", check=False))
-    change(first, "removed third")
-    pings = ping.communicate()[0].strip().split("\n")[-2]
+    ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)
+    try:
+        change(first.replace("[[peer]]", f"{peer}[[peer]]"), "added third")
+        with sites.running(braid, THIRD, [third]):
+            until("the third site is reached", lambda: " 0% packet loss" in inside(HOSTS[1], "ping -c 1 -W 1 10.3.0.1", check=False))
+        change(first, "removed third")
+    finally:
+        ping.send_signal(signal.SIGINT)
+        pings = ping.communicate()[0].strip().split("\n")[-2]
     is_whole, seconds = copy(refuse, size)
     after = sessions(braid, configs)
     print(f"the file changes: {pings}; copy {'equal' if is_whole else 'DIFFERENT'} after {seconds:.1f} s")

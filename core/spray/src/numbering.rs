@@ -1,8 +1,8 @@
 //! Sequence numbers of the flows in a tunnel, in a bounded table.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 
-use braid_types::Index;
+use braid_types::{mix, secret_hash_of};
 
 /// Flows that are numbered at once, at most; both are powers of two.
 const FLOWS: usize = 4_096;
@@ -25,6 +25,8 @@ pub struct FlowNumbers<F> {
     // Invariant: empty, or `FLOWS` of them.
     flows: Vec<Option<Known<F>>>,
     last_key: u32,
+    /// Secret, so that nobody can choose flows that share a set with another's.
+    seed: u64,
     /// Packets that were numbered; what counts the time here.
     packets: u64,
 }
@@ -37,9 +39,9 @@ struct Known<F> {
 }
 
 impl<F: Copy + Eq + Hash> FlowNumbers<F> {
-    /// `seed` keeps the keys apart from those of an earlier start.
-    pub const fn new(seed: u32) -> Self {
-        Self { flows: Vec::new(), last_key: seed, packets: 0 }
+    /// `seed` keeps the keys apart from those of an earlier start, and flows from choosing their places; it should be secret.
+    pub const fn new(seed: u64) -> Self {
+        Self { flows: Vec::new(), last_key: mix(seed) as u32, seed, packets: 0 }
     }
 
     /// The number of the next packet of `flow`.
@@ -49,7 +51,7 @@ impl<F: Copy + Eq + Hash> FlowNumbers<F> {
         }
         self.packets = self.packets.saturating_add(1);
         let used = self.packets;
-        let Some(set) = self.flows.chunks_exact_mut(PLACES).nth(set_of(flow)) else {
+        let Some(set) = self.flows.chunks_exact_mut(PLACES).nth(set_of(self.seed, flow)) else {
             return Numbered::default();
         };
         if let Some(known) = set.iter_mut().flatten().find(|known| known.flow == *flow) {
@@ -65,8 +67,8 @@ impl<F: Copy + Eq + Hash> FlowNumbers<F> {
     }
 }
 
-fn set_of<F: Eq + Hash>(flow: &F) -> usize {
-    Index::<F, ()>::default().hasher().hash_one(flow) as usize & (FLOWS / PLACES - 1)
+fn set_of(seed: u64, flow: &impl Hash) -> usize {
+    secret_hash_of(seed, flow) as usize & (FLOWS / PLACES - 1)
 }
 
 #[cfg(test)]
@@ -87,9 +89,16 @@ mod tests {
     }
 
     #[test]
+    fn flows_that_share_a_set_under_one_seed_do_not_under_another() {
+        let together = |seed| move |flow: &u64| set_of(seed, flow) == set_of(seed, &0_u64);
+        let found: Vec<_> = (1..).filter(together(7)).take(100).collect();
+        assert!(found.into_iter().filter(together(8)).count() < 5);
+    }
+
+    #[test]
     fn flows_that_fall_on_one_set_keep_their_numbers_while_others_come_and_go() {
         let mut numbers = FlowNumbers::new(7);
-        let mut together = (0_u64..).filter(|it| set_of(it) == set_of(&0_u64));
+        let mut together = (0_u64..).filter(|it| set_of(7, it) == set_of(7, &0_u64));
         let live: Vec<_> = together.by_ref().take(PLACES - 1).collect();
         let keys: Vec<_> = live.iter().map(|flow| numbers.next(flow).key).collect();
         for (round, short) in (1..200).zip(together) {

@@ -66,8 +66,6 @@ pub struct Site {
     endpoint: Endpoint,
     bonds: Vec<Bond>,
     settings: SiteSettings,
-    /// Of bonds that begin; another one each time, so that the other ends know their numbers apart.
-    salt: u64,
     fragments: Fragments,
     sizes: Sizes,
     events: VecDeque<Event>,
@@ -78,13 +76,11 @@ pub struct Site {
 impl Site {
     /// A site with these settings; `seed` must be random and secret.
     pub fn new(now: Time, settings: SiteSettings, seed: [u8; 32]) -> Self {
-        let endpoint = Endpoint::new(now, settings.key.clone(), &settings.peers, seed);
-        let number =
-            u64::from_be_bytes([seed[0], seed[1], seed[2], seed[3], seed[4], seed[5], seed[6], seed[7]]);
-        let salt = braid_types::mix(number);
-        let bonds = settings.peers.iter().map(|_| Bond::new(now, salt)).collect();
-        let (fragments, sizes, events, packets, counters) = Default::default();
-        Self { endpoint, bonds, settings, salt, fragments, sizes, events, packets, counters }
+        let mut endpoint = Endpoint::new(now, settings.key.clone(), &settings.peers, seed);
+        let bonds = settings.peers.iter().map(|_| Bond::new(now, endpoint.random_number())).collect();
+        let sizes = Sizes::new(endpoint.random_number());
+        let (fragments, events, packets, counters) = Default::default();
+        Self { endpoint, bonds, settings, fragments, sizes, events, packets, counters }
     }
 
     /// Goes on with these peers and their networks, in this order, and with other rules of traffic.
@@ -101,8 +97,9 @@ impl Site {
     ) {
         let renumbering = Renumbering::new(&self.settings.peers, &peers, anew);
         self.endpoint.renumber(now, &renumbering);
-        self.salt = braid_types::mix(self.salt);
-        self.bonds = renumbering.apply(std::mem::take(&mut self.bonds), |_| Bond::new(now, self.salt));
+        let (bonds, endpoint) = (std::mem::take(&mut self.bonds), &mut self.endpoint);
+        // Another seed each time, so that the other ends know the numbers of what begins anew apart.
+        self.bonds = renumbering.apply(bonds, |_| Bond::new(now, endpoint.random_number()));
         self.events.retain_mut(|event| renumbering.follow(event));
         (self.settings.peers, self.settings.networks, self.settings.traffic) = (peers, networks, traffic);
     }

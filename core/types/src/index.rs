@@ -17,6 +17,11 @@ pub fn hash_of(key: &impl Hash) -> u64 {
     FixedState::default().hash_one(key)
 }
 
+/// The hash of a key that nobody can foresee who does not know `seed`.
+pub fn secret_hash_of(seed: u64, key: &impl Hash) -> u64 {
+    FixedState::with_seed(seed).hash_one(key)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

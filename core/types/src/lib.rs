@@ -40,7 +40,7 @@ pub use amount::{
 pub use backoff::Backoff;
 pub use datapath::{DatapathId, PortNo, SwitchPort};
 pub use following::following;
-pub use index::{Index, hash_of};
+pub use index::{Index, hash_of, secret_hash_of};
 pub use log_limit::{LOG_WINDOW, LeftOut, LogLimit};
 pub use mac::MacAddr;
 pub use numbered::{Number, Numbered};

@@ -131,11 +131,13 @@ impl SiteDaemon {
     fn try_reload(&mut self, file: &Path) -> Result<Changes, ReloadError> {
         let config = Config::read(file)?;
         let changes = self.config.changes_to(&config);
-        let changes = changes.map_err(|keys| ReloadError::Start { file: file.to_owned(), keys })?;
+        let changes = changes.map_err(|keys| ReloadError::NeedsRestart { file: file.to_owned(), keys })?;
         let names = (config.peers != self.config.peers).then(|| Names::new(&config.peers)).transpose()?;
         self.lan.set_networks(config.networks())?;
-        if let Some(nat) = &mut self.nat {
-            nat.set_networks(config.networks());
+        let translated = self.nat.as_mut().map(|nat| nat.set_networks(config.networks()));
+        if let Err(error) = translated.transpose() {
+            self.lan.set_networks(self.config.networks())?;
+            return Err(error.into());
         }
         let SiteSettings { peers, networks, traffic, .. } = settings(&config);
         let now = self.now();

@@ -70,7 +70,7 @@ pub(crate) enum ReloadError {
     Config(#[from] ConfigError),
     /// It changes what a site has from its start on.
     #[error("{}: a restart is needed to change {}", .file.display(), .keys.join(", "))]
-    Start {
+    NeedsRestart {
         /// The file.
         file: PathBuf,
         /// The keys.

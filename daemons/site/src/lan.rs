@@ -1,9 +1,10 @@
 //! The local network's side: a TUN between routed networks, or a TAP in a bridge or a switch.
 
 use std::collections::BTreeSet;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Write};
 use std::net::Ipv6Addr;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use braid_offload::{Coalesced, Offload, Packet, Segments, Start};
 use braid_packet_io::{Offloads, TunnelDevice, TunnelKind};
@@ -56,6 +57,9 @@ impl LanDevice {
             mtu,
         };
         let device = lan.name.as_str();
+        if config.ethernet && config.bridge.is_none() && config.address.is_none() {
+            be_silent(device)?;
+        }
         ip(&["link", "set", "dev", device, "mtu", &mtu.to_string(), "up"])?;
         if let Some(bridge) = &config.bridge {
             ip(&["link", "set", "dev", device, "master", bridge])?;
@@ -73,21 +77,21 @@ impl LanDevice {
         networks: impl Iterator<Item = &'a IpPrefix>,
     ) -> Result<(), SiteError> {
         let routes: BTreeSet<_> = networks.flat_map(|it| halves(*it)).collect();
+        // A route that somebody else has made is not taken from him.
         let added: Vec<_> = routes.difference(&self.routes).collect();
-        if let Err(error) = added.iter().try_for_each(|route| self.route("replace", route)) {
-            // One of them was not made, and some may not have been tried.
-            added.iter().for_each(|route| drop(self.route("delete", route)));
+        if let Err((made, error)) = ip_batch(&self.lines("add", &added)) {
+            let made = added.get(..made).unwrap_or_default();
+            ip_batch(&self.lines("delete", made)).unwrap_or_else(|(_, error)| tracing::warn!("{error}"));
             return Err(error);
         }
-        for route in self.routes.difference(&routes) {
-            self.route("delete", route).unwrap_or_else(|error| tracing::warn!("{error}"));
-        }
+        let removed: Vec<_> = self.routes.difference(&routes).collect();
+        ip_batch(&self.lines("delete", &removed)).unwrap_or_else(|(_, error)| tracing::warn!("{error}"));
         self.routes = routes;
         Ok(())
     }
 
-    fn route(&self, action: &str, route: &IpPrefix) -> Result<(), SiteError> {
-        ip(&["route", action, &route.to_string(), "dev", &self.name])
+    fn lines(&self, action: &str, routes: &[&IpPrefix]) -> Vec<String> {
+        routes.iter().map(|route| format!("route {action} {route} dev {}", self.name)).collect()
     }
 
     /// Follows the longest packet that all paths carry whole. A bridge's MTU is that of its hosts, and stays.
@@ -185,6 +189,23 @@ fn halves(network: IpPrefix) -> Vec<IpPrefix> {
     halves.filter_map(|address| IpPrefix::new(address, 1)).collect()
 }
 
+/// Has the port of a switch say nothing by itself, nor listen: what comes in is the switch's alone.
+fn be_silent(device: &str) -> Result<(), SiteError> {
+    ip(&["link", "set", "dev", device, "addrgenmode", "none"])?;
+    for (key, value) in [("net/ipv6/conf", "disable_ipv6=1"), ("net/ipv4/conf", "arp_ignore=8")] {
+        let (name, value) = value.split_once('=').unwrap_or_default();
+        let path = format!("/proc/sys/{key}/{device}/{name}");
+        // The service may not write there.
+        if Path::new(&path).exists() && std::fs::write(&path, value).is_err() {
+            let key = key.replace('/', ".");
+            tracing::warn!(
+                "this machine listens on {device}, too; set {key}.{device}.{name}={value} by sysctl"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Runs iproute2.
 fn ip(arguments: &[&str]) -> Result<(), SiteError> {
     let command = || format!("ip {}", arguments.join(" "));
@@ -195,6 +216,38 @@ fn ip(arguments: &[&str]) -> Result<(), SiteError> {
     }
     let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(SiteError::Ip { command: command(), reason })
+}
+
+/// Runs iproute2 for all lines at once, up to the first that fails; how many were carried out, and the problem.
+fn ip_batch(lines: &[String]) -> Result<(), (usize, SiteError)> {
+    let refuse = |place: usize, reason: String| {
+        let command = lines.get(place).map_or_else(String::new, |line| format!("ip {line}"));
+        (place, SiteError::Ip { command, reason })
+    };
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let output =
+        Command::new("ip").args(["-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let output = output.and_then(|mut child| {
+        let written = child.stdin.take().map(|mut stdin| stdin.write_all(lines.join("\n").as_bytes()));
+        let output = child.wait_with_output()?;
+        // It ends with the first line that fails, and reads no more.
+        written.transpose().or_else(|error| if output.status.success() { Err(error) } else { Ok(None) })?;
+        Ok(output)
+    });
+    let output = output.map_err(|error| refuse(0, error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(refuse(failed_line(&said).unwrap_or(0), said.lines().next().unwrap_or_default().to_owned()))
+}
+
+/// The place of the line of which `ip -batch` says that it failed: `Command failed -:3`.
+fn failed_line(said: &str) -> Option<usize> {
+    let number = said.lines().find_map(|line| line.strip_prefix("Command failed -:"))?;
+    number.trim().parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// Whether a problem of opening a device is that the caller may not.
@@ -228,6 +281,18 @@ mod tests {
         let mut sent = Vec::new();
         send_singly(&together, coalesced.headers, Start::Ip, |packet| sent.push(packet.to_vec()));
         assert_eq!(sent, packets);
+    }
+
+    #[test]
+    fn the_line_that_failed_is_found() {
+        let said = "RTNETLINK answers: File exists\nCommand failed -:3\n";
+        assert_eq!(
+            (failed_line(said), failed_line("what?"), failed_line("Command failed -:0")),
+            (Some(2), None, None)
+        );
+        let (made, error) =
+            ip_batch(&["link show dev lo".to_owned(), "route add nonsense".to_owned()]).unwrap_err();
+        assert!(made == 1 && error.to_string().contains("ip route add nonsense"), "{made} {error}");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! The table belongs to the socket of an `nft` that waits for more lines. It goes when that process ends, and the process
 //! ends when this one does, in whichever way: its standard input is closed then.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use braid_types::IpPrefix;
@@ -21,6 +22,8 @@ const HEADERS: [(&str, usize); 2] = [("ip", 40), ("ip6", 60)];
 pub(crate) struct Nat {
     rules: Rules,
     nft: Child,
+    /// Of the networks: a chain of this number shows that they are translated.
+    generation: u32,
 }
 
 /// What is translated.
@@ -43,7 +46,7 @@ impl Nat {
         let uplinks = uplinks.map(str::to_owned).collect();
         let rules = Rules { device: device.to_owned(), uplinks, networks: networks.copied().collect(), mtu };
         let nft = rules.enter()?;
-        Ok(Self { rules, nft })
+        Ok(Self { rules, nft, generation: 0 })
     }
 
     /// Makes the table again if somebody has ended its process.
@@ -67,23 +70,40 @@ impl Nat {
             return;
         }
         self.rules.mtu = mtu;
-        self.replace("segments", &self.rules.segments());
+        let line = self.rules.replacing("segments", &self.rules.segments(), None);
+        self.write(&line);
     }
 
     /// Translates what comes from these networks from now on.
-    pub(crate) fn set_networks<'a>(&mut self, networks: impl Iterator<Item = &'a IpPrefix>) {
+    ///
+    /// # Errors
+    ///
+    /// [`SiteError::Nat`] if nothing is translated: it is tried again.
+    pub(crate) fn set_networks<'a>(
+        &mut self,
+        networks: impl Iterator<Item = &'a IpPrefix>,
+    ) -> Result<(), SiteError> {
         let networks: Vec<_> = networks.copied().collect();
         if networks != self.rules.networks {
             self.rules.networks = networks;
-            self.replace("out", &self.rules.sources());
+            self.generation = self.generation.saturating_add(1);
+            let line = self.rules.replacing("out", &self.rules.sources(), Some(self.generation));
+            self.write(&line);
+            if !self.rules.has_chain(&generation(self.generation)) {
+                // What is left of the old rules goes with the process.
+                let _ = self.nft.kill();
+                tracing::warn!(table = self.rules.table(), "nft does not answer; beginning anew");
+                self.nft = self.rules.enter()?;
+                self.generation = 0;
+            }
         }
+        Ok(())
     }
 
-    fn replace(&mut self, chain: &str, rules: &[String]) {
-        let line = self.rules.replacing(chain, rules);
+    fn write(&mut self, line: &str) {
         let written = self.nft.stdin.as_mut().map(|stdin| stdin.write_all(line.as_bytes()));
         if let Some(Err(error)) = written {
-            tracing::debug!("the process of the nftables table takes nothing: {error}");
+            tracing::warn!("the process of the nftables table takes nothing: {error}");
         }
     }
 }
@@ -105,10 +125,12 @@ impl Rules {
     /// Has an `nft` make the table and keep it.
     fn enter(&self) -> Result<Child, SiteError> {
         let mut command = Command::new("nft");
-        command.arg("-i").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // A hangup of the terminal is for this process alone.
+        command.process_group(0).arg("-i").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut nft = command.spawn().map_err(|error| self.refuse(&error.to_string()))?;
         let written = nft.stdin.as_mut().map(|stdin| stdin.write_all(self.lines().as_bytes()));
-        if matches!(written, Some(Ok(()))) && self.is_complete() {
+        if matches!(written, Some(Ok(()))) && self.has_chain("complete") {
+            nft.stderr.take().into_iter().for_each(repeat);
             return Ok(nft);
         }
         let _ = nft.kill();
@@ -118,17 +140,14 @@ impl Rules {
         Err(self.refuse(said.lines().next().unwrap_or("it does not answer")))
     }
 
-    /// Whether the table has its last chain, after a while.
-    fn is_complete(&self) -> bool {
+    /// Whether the table has this chain, after a while.
+    fn has_chain(&self, chain: &str) -> bool {
         let end = Instant::now() + READY_TIMEOUT;
         let table = self.table();
         let listed = || {
             let mut command = Command::new("nft");
             let (family, name) = table.split_once(' ').unwrap_or_default();
-            command
-                .args(["list", "chain", family, name, "complete"])
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
+            command.args(["list", "chain", family, name, chain]).stdout(Stdio::null()).stderr(Stdio::null());
             command.status().is_ok_and(|status| status.success())
         };
         loop {
@@ -170,10 +189,15 @@ impl Rules {
         self.by_family().into_iter().map(rule).collect()
     }
 
-    /// The line that gives a chain other rules, in one transaction: no packet finds it empty.
-    fn replacing(&self, chain: &str, rules: &[String]) -> String {
+    /// The line that gives a chain other rules, in one transaction: no packet finds it empty. A chain of a generation shows that it
+    /// is done.
+    fn replacing(&self, chain: &str, rules: &[String], number: Option<u32>) -> String {
         let flush = format!("flush chain {} {chain}", self.table());
-        let commands: Vec<_> = std::iter::once(&flush).chain(rules).map(String::as_str).collect();
+        let done = number.map(|number| format!("add chain {} {}", self.table(), generation(number)));
+        let before = number.filter(|number| *number > 1).map(|number| generation(number - 1));
+        let gone = before.map(|before| format!("delete chain {} {before}", self.table()));
+        let commands = std::iter::once(&flush).chain(rules).chain(&done).chain(&gone);
+        let commands: Vec<_> = commands.map(String::as_str).collect();
         commands.join("; ") + "\n"
     }
 
@@ -204,6 +228,16 @@ impl Rules {
     }
 }
 
+fn generation(number: u32) -> String {
+    format!("networks{number}")
+}
+
+/// Logs what `nft` says, until it ends: nobody else reads it, and it waits for readers.
+fn repeat(stderr: ChildStderr) {
+    let lines = BufReader::new(stderr).lines().map_while(Result::ok);
+    std::thread::spawn(move || lines.for_each(|line| tracing::warn!("nft: {line}")));
+}
+
 fn listed(items: impl Iterator<Item = String>) -> String {
     format!("{{ {} }}", items.collect::<Vec<_>>().join(", "))
 }
@@ -230,9 +264,10 @@ mod tests {
         }
         assert!(lines.ends_with("complete\n"));
         assert_eq!(
-            rules.replacing("out", &rules.sources()[..1]),
+            rules.replacing("out", &rules.sources()[..1], Some(3)),
             "flush chain inet braid-braid0 out; add rule inet braid-braid0 out ip saddr { 10.1.0.0/16, 10.3.0.0/16 } \
-             oifname { \"wan1\", \"wan2\" } masquerade\n"
+             oifname { \"wan1\", \"wan2\" } masquerade; add chain inet braid-braid0 networks3; \
+             delete chain inet braid-braid0 networks2\n"
         );
     }
 }

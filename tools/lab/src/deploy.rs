@@ -145,7 +145,7 @@ impl Deployment {
         // Interfaces take these over when they are made.
         self.deployed.fabric().set(&quiet_ipv6())?;
         let own = self.links_namespace().into_iter();
-        let mut own = own.chain(self.deployed.plan.carrier_namespaces().map(Namespace::named));
+        let mut own = own.chain(self.deployed.plan.underlay_namespaces().map(Namespace::named));
         own.try_for_each(|namespace| namespace.set(&quiet_ipv6()))?;
         let mut hosts = self.deployed.plan.hosts.iter();
         hosts.try_for_each(|host| {
@@ -177,8 +177,9 @@ impl Deployment {
     }
 
     fn lay_tunnels(&self) -> Result<(), LabError> {
-        for name in self.deployed.plan.carrier_namespaces() {
-            let (namespace, tunnels) = (Namespace::named(&name), self.deployed.plan.tunnels(&name));
+        for name in self.deployed.plan.underlay_namespaces() {
+            let (namespace, tunnels) =
+                (Namespace::named(&name), Commands(&self.deployed.plan).tunnels(&name));
             self.deployed.tool("ip").args(["-batch", "-"]).input(tunnels).within(&namespace).run()?;
             self.shape(&namespace, &name)?;
         }

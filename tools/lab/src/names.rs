@@ -43,8 +43,8 @@ impl LabName {
     }
 
     /// The network namespace of the network that carries tunnels, at their first or second ends.
-    pub(crate) fn carrier_namespace(&self, side: usize) -> String {
-        self.host_namespace(["_carrier1", "_carrier2"][side])
+    pub(crate) fn underlay_namespace(&self, side: usize) -> String {
+        self.host_namespace(["_underlay1", "_underlay2"][side])
     }
 }
 

@@ -81,6 +81,38 @@ fn a_link_with_delay_carries_tcp_counts_its_frames_and_leaves_nothing() {
 }
 
 #[test]
+fn a_tunnel_carries_tcp_over_links_of_both_kinds_is_cut_like_a_link_and_leaves_nothing() {
+    let Some(bench) = linked() else { return };
+    for more in ["", ", delay: 5ms"] {
+        let text =
+            CHAIN.replace("[s, t], rate: 100Mbit", &format!("[s, t], tunnel: vxlan, rate: 100Mbit{more}"));
+        let scenario = Scenario::parse(&text, "tunnel.yaml").unwrap();
+        let name = fresh_name();
+        bench.labs.deploy(&scenario, &name, &learning(), &Interrupt::default()).unwrap().keep();
+        let (a, b) = (name.host_namespace("a"), name.host_namespace("b"));
+        let bytes: Vec<u8> = (0..1_000_000_u32).map(|it| it as u8).collect();
+        assert!(transfer(&a, &b, "10.9.0.2:7000", &bytes) == bytes);
+        assert!(transfer(&b, &a, "[2001:db8::1]:7000", &bytes) == bytes);
+        let edit = |up| LinkEdit { up: Some(up), ..LinkEdit::default() };
+        let ports = || {
+            let show =
+                || Command::new("ip").args(["-brief", "link", "show", "type", "vxlan"]).output().unwrap();
+            let shown = String::from_utf8(in_namespace(&name.fabric_namespace(), show).stdout).unwrap();
+            shown.lines().map(|line| line.contains("LOWER_UP")).collect::<Vec<_>>()
+        };
+        for up in [false, true] {
+            assert_eq!(bench.labs.change_link(&name, &which("s", "t"), &edit(up)).unwrap().up, up);
+            assert_eq!(ports(), [up; 2]);
+        }
+        let refused = bench.labs.remove_link(&name, &which("s", "t")).unwrap_err();
+        assert_eq!(refused.exit_code(), 2, "{refused}");
+        assert_eq!(transfer(&a, &b, "10.9.0.2:7000", b"back again"), b"back again");
+        bench.labs.destroy(&name).unwrap();
+        assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
+    }
+}
+
+#[test]
 fn a_link_changes_while_the_lab_is_up_and_keeps_what_was_set_before() {
     let Some(bench) = linked() else { return };
     let name = fresh_name();

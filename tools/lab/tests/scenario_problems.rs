@@ -38,6 +38,8 @@ const BAD: &[(&str, &str)] = &[
     ("between: [s, t]", "between: [s, a]"),
     ("between: [s, t]", "between: [s, a.eth9]"),
     ("between: [s, t]", "between: [s, s]"),
+    ("between: [s, t]", "tunnel: vxlan, between: [s, a.eth1]"),
+    ("tool: iperf3", "cost: true\n  requests: [{ from: a, to: b }]\n  tool: iperf3"),
     ("between: [s, t]", "between: [s]"),
     ("between: [s, t]", "between: [s, a.eth1]"),
     ("between: [a.eth1, s]", "between: [a.eth1, b.eth1]"),

@@ -98,7 +98,7 @@ impl Groups {
             }
             Some(ends) if group.spray.is_some() && fits_buckets(ends, group.buckets.len()) => {
                 let ends = ends.to_vec();
-                Some(Box::new(Tunnel::Enters { ends, numbers: FlowNumbers::new(seed as u32) }))
+                Some(Box::new(Tunnel::Enters { ends, numbers: FlowNumbers::new(seed) }))
             }
             Some(_) if group.spray.is_some() => return Err(failed(GroupModFailedCode::BadBucket)),
             Some(_) => return Err(UNKNOWN),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_spray::{FlowNumbers, Numbered};
-use braid_types::{BitsPerSec, Time};
+use braid_types::{BitsPerSec, Time, mix};
 
 use crate::endpoint::MAX_PATHS;
 use crate::traffic::{Flow, Traffic};
@@ -48,6 +48,7 @@ pub struct Bond {
     /// How long contents may be, as last asked.
     rooms: [usize; MAX_PATHS],
     numbers: FlowNumbers<Flow>,
+    seed: u64,
     last_copy: Numbered,
     incoming: Incoming,
     last_packet: Option<Time>,
@@ -94,15 +95,16 @@ pub struct PathShare {
 }
 
 impl Bond {
-    /// A bond without paths; `seed` keeps strangers from choosing which flows share a set of a table.
+    /// A bond without paths; `seed` must be random: it keeps flows from choosing what they share with others.
     pub fn new(now: Time, seed: u64) -> Self {
         Self {
             lines: Lines::new(now),
             sent: Default::default(),
             trains: Default::default(),
             rooms: [0; MAX_PATHS],
-            numbers: FlowNumbers::new(seed as u32),
-            last_copy: Numbered { key: (seed >> 32) as u32, number: 0 },
+            numbers: FlowNumbers::new(seed),
+            last_copy: Numbered { key: !(mix(seed) as u32), number: 0 },
+            seed,
             incoming: Incoming::new(seed),
             last_packet: None,
             contents: VecDeque::new(),

@@ -1,7 +1,7 @@
 //! What goes to the peer: urgent packets at once, others in the order of their flows, as fast as paths carry them.
 
 use braid_spray::Numbered;
-use braid_types::{Time, hash_of};
+use braid_types::{Time, secret_hash_of};
 
 use super::Bond;
 use super::frame::{NUMBERED_HEAD, Part, Payload};
@@ -23,7 +23,7 @@ impl Bond {
             self.lines.note_interactive(now);
         }
         let [first, second] = match class.paths {
-            PathChoice::All => [self.lines.pick(now, packet.len(), hash_of(&class.flow)), None],
+            PathChoice::All => [self.lines.pick(now, packet.len(), self.hash_of(&class.flow)), None],
             PathChoice::Quickest => [self.lines.quickest(now, packet.len())[0], None],
             PathChoice::Duplicate => self.lines.quickest(now, packet.len()),
         };
@@ -38,6 +38,10 @@ impl Bond {
         }
         self.release(now);
         true
+    }
+
+    fn hash_of(&self, flow: &Flow) -> u64 {
+        secret_hash_of(self.seed, flow)
     }
 
     /// Notes how long the contents of a path may be; whether it takes any.
@@ -77,7 +81,7 @@ impl Bond {
     fn send_in_order(&mut self, now: Time, path: u8, packet: &[u8], flow: &Flow) {
         if !self.lines.is_open(now, path) {
             // What waits has its number: what is dropped must have none, or its place would be waited for.
-            let is_admitted = self.lines.may_hold(path, hash_of(flow), packet.len());
+            let is_admitted = self.lines.may_hold(path, self.hash_of(flow), packet.len());
             let numbered = is_admitted.then(|| self.numbers.next(flow));
             return match numbered {
                 Some(numbered) => self.hold(path, packet, flow, Some(numbered)),
@@ -90,7 +94,7 @@ impl Bond {
     }
 
     fn hold(&mut self, path: u8, packet: &[u8], flow: &Flow, numbered: Option<Numbered>) {
-        let flow = hash_of(flow);
+        let flow = self.hash_of(flow);
         if numbered.is_none() && !self.lines.may_hold(path, flow, packet.len()) {
             self.counters.overflowed = self.counters.overflowed.saturating_add(1);
             return;

@@ -10,11 +10,9 @@ use crate::keys::PublicKey;
 use crate::wire::{self, Initiation};
 
 /// Handshakes a second, of which each takes three multiplications on the curve; as many more with those at addresses of peers.
-const MAX_HANDSHAKES: u32 = 200;
-/// Of one network of addresses.
-const MAX_HANDSHAKES_OF_ONE: u32 = 20;
-/// Challenges a second: the most that strangers who know the public key make this end send.
-const MAX_CHALLENGES: u32 = 2_000;
+const HANDSHAKES: Most = Most { of_all: 200, of_one: 20 };
+/// Challenges a second: the most that strangers who know the public key make this end send; as many more to addresses of peers.
+const CHALLENGES: Most = Most { of_all: 2_000, of_one: 500 };
 const BURST: Duration = Duration::from_secs(1);
 const BUCKETS: usize = 256;
 
@@ -31,12 +29,29 @@ pub(super) enum Verdict {
 pub(super) struct Guard {
     greeting: [u8; 32],
     cookies: Cookies,
-    handshakes: RateLimit,
-    of_peers: RateLimit,
-    challenges: RateLimit,
-    by_source: Vec<RateLimit>,
+    of_strangers: Budget,
+    /// Of those who are at an address of a peer.
+    of_peers: Budget,
     /// Secret, so that nobody can choose whose place he shares.
     salt: u64,
+}
+
+/// How many a second, of all and of one network of addresses.
+#[derive(Clone, Copy)]
+struct Most {
+    of_all: u32,
+    of_one: u32,
+}
+
+struct Budget {
+    handshakes: Limits,
+    challenges: Limits,
+}
+
+/// A limit for all, and one for each network of addresses.
+struct Limits {
+    all: RateLimit,
+    by_source: Vec<RateLimit>,
 }
 
 impl Guard {
@@ -44,10 +59,8 @@ impl Guard {
         Self {
             greeting: cookie::greeting_key(own),
             cookies: Cookies::default(),
-            handshakes: RateLimit::default(),
-            of_peers: RateLimit::default(),
-            challenges: RateLimit::default(),
-            by_source: vec![RateLimit::default(); BUCKETS],
+            of_strangers: Budget::new(),
+            of_peers: Budget::new(),
             salt,
         }
     }
@@ -64,12 +77,15 @@ impl Guard {
             return Verdict::Forged;
         }
         self.cookies.rotate(now, secret);
+        // Strangers take nothing from peers; and who is at the address of one takes nothing from the others.
+        let place = self.place(from);
+        let budget = if is_of_peer() { &mut self.of_peers } else { &mut self.of_strangers };
         if self.cookies.is_proof(from, uplink, initiation.cookie) {
-            let is_within = self.take(now, from, is_of_peer());
+            let is_within = budget.handshakes.take(now, place, HANDSHAKES);
             return if is_within { Verdict::Proven } else { Verdict::Limited };
         }
         match self.cookies.make(from, uplink) {
-            Some(cookie) if self.challenges.take(now, MAX_CHALLENGES, BURST) => {
+            Some(cookie) if budget.challenges.take(now, place, CHALLENGES) => {
                 let mac = cookie::mac(&self.greeting, &[&cookie, &initiation.mac]);
                 Verdict::Challenge(wire::put_challenge(initiation.sender, cookie, mac))
             }
@@ -82,21 +98,31 @@ impl Guard {
         self.cookies = Cookies::default();
     }
 
-    /// Strangers take nothing from peers: they cannot show that they receive at the address of one.
-    fn take(&mut self, now: Time, from: SocketAddr, is_of_peer: bool) -> bool {
-        if is_of_peer {
-            return self.of_peers.take(now, MAX_HANDSHAKES, BURST);
-        }
-        self.take_source(now, from) && self.handshakes.take(now, MAX_HANDSHAKES, BURST)
-    }
-
-    fn take_source(&mut self, now: Time, from: SocketAddr) -> bool {
+    /// The place of a sender's network.
+    fn place(&self, from: SocketAddr) -> usize {
         let network = match from {
             SocketAddr::V4(from) => u64::from(from.ip().to_bits()),
             SocketAddr::V6(from) => (from.ip().to_bits() >> 64) as u64,
         };
-        let place = mix(network ^ self.salt) as usize % BUCKETS;
-        self.by_source.get_mut(place).is_some_and(|limit| limit.take(now, MAX_HANDSHAKES_OF_ONE, BURST))
+        mix(network ^ self.salt) as usize % BUCKETS
+    }
+}
+
+impl Budget {
+    fn new() -> Self {
+        Self { handshakes: Limits::new(), challenges: Limits::new() }
+    }
+}
+
+impl Limits {
+    fn new() -> Self {
+        Self { all: RateLimit::default(), by_source: vec![RateLimit::default(); BUCKETS] }
+    }
+
+    fn take(&mut self, now: Time, place: usize, most: Most) -> bool {
+        let limit = self.by_source.get_mut(place);
+        limit.is_some_and(|limit| limit.take(now, most.of_one, BURST))
+            && self.all.take(now, most.of_all, BURST)
     }
 }
 
@@ -106,23 +132,46 @@ mod tests {
     use crate::noise::INITIATION;
     use crate::wire::{Datagram, OFFER};
 
-    #[test]
-    fn strangers_at_many_addresses_keep_no_peer_out() {
-        let own = PublicKey([9; 32]);
-        let mut guard = Guard::new(&own, 5);
-        let mut proven = |now: Time, from: SocketAddr, is_of_peer: bool| {
-            guard.cookies.rotate(now, || [1; 32]);
-            let cookie = guard.cookies.make(from, 0).unwrap();
-            let greeting = guard.greeting;
+    impl Guard {
+        /// What becomes of an initiation from an address, with a right cookie or without one.
+        fn judged(&mut self, from: SocketAddr, has_cookie: bool, is_of_peer: bool) -> Verdict {
+            self.cookies.rotate(Time::ZERO, || [1; 32]);
+            let cookie = self.cookies.make(from, 0).filter(|_| has_cookie).unwrap_or_default();
+            let greeting = self.greeting;
             let mac = |before: &[u8]| cookie::mac(&greeting, &[before]);
             let bytes = wire::put_initiation(1, &[0; INITIATION + OFFER], cookie, mac);
-            let Some(Datagram::Initiation(initiation)) = Datagram::read(&bytes) else { return false };
-            let verdict = guard.judge(now, (0, from), &initiation, || is_of_peer, || [1; 32]);
-            matches!(verdict, Verdict::Proven)
-        };
-        let stranger = |number: u32| SocketAddr::from(((0xcb00_0000_u32 + number).to_be_bytes(), 5));
-        let accepted = (0..10_000).filter(|number| proven(Time::ZERO, stranger(*number), false)).count();
-        assert_eq!(accepted, MAX_HANDSHAKES as usize);
-        assert!(proven(Time::ZERO, stranger(0), true));
+            let Some(Datagram::Initiation(initiation)) = Datagram::read(&bytes) else {
+                return Verdict::Forged;
+            };
+            self.judge(Time::ZERO, (0, from), &initiation, || is_of_peer, || [1; 32])
+        }
+    }
+
+    fn address(number: u32) -> SocketAddr {
+        SocketAddr::from(((0xcb00_0000_u32 + number).to_be_bytes(), 5))
+    }
+
+    #[test]
+    fn strangers_at_many_addresses_keep_no_peer_out() {
+        let mut guard = Guard::new(&PublicKey([9; 32]), 5);
+        let accepted =
+            (0..10_000).filter(|it| matches!(guard.judged(address(*it), true, false), Verdict::Proven));
+        assert_eq!(accepted.count(), HANDSHAKES.of_all as usize);
+        assert!(matches!(guard.judged(address(0), true, true), Verdict::Proven));
+        let challenged = (0..10_000)
+            .filter(|it| matches!(guard.judged(address(*it), false, false), Verdict::Challenge(_)));
+        assert_eq!(challenged.count(), CHALLENGES.of_all as usize);
+        assert!(matches!(guard.judged(address(0), false, true), Verdict::Challenge(_)));
+    }
+
+    #[test]
+    fn who_is_at_the_address_of_a_peer_keeps_no_other_out() {
+        let mut guard = Guard::new(&PublicKey([9; 32]), 5);
+        for (has_cookie, most) in [(true, HANDSHAKES), (false, CHALLENGES)] {
+            let passed = |it: &Verdict| matches!(it, Verdict::Proven | Verdict::Challenge(_));
+            let of_one = (0..10_000).filter(|_| passed(&guard.judged(address(1), has_cookie, true))).count();
+            assert_eq!(of_one, most.of_one as usize);
+            assert!(passed(&guard.judged(address(2), has_cookie, true)));
+        }
     }
 }

@@ -362,6 +362,11 @@ impl Endpoint {
         self.events.extend(is_conflict.then_some(Event::KeyConflict(at, from)));
     }
 
+    /// A number that nobody can foresee.
+    pub(crate) fn random_number(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+
     fn random_bytes(&mut self) -> [u8; 32] {
         let mut bytes = [0; 32];
         self.random.fill_bytes(&mut bytes);

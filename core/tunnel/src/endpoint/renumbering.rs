@@ -21,7 +21,7 @@ impl<'a> Renumbering<'a> {
     }
 
     /// What belongs to the peers, in their new order; it is made for those that begin anew.
-    pub(crate) fn apply<T>(&self, items: Vec<T>, make: impl Fn(&Peer) -> T) -> Vec<T> {
+    pub(crate) fn apply<T>(&self, items: Vec<T>, mut make: impl FnMut(&Peer) -> T) -> Vec<T> {
         let mut items: Vec<_> = items.into_iter().map(Some).collect();
         let item = |(peer, before): &(&Peer, Option<usize>)| {
             let kept = before.and_then(|before| items.get_mut(before)?.take());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_types::{Time, hash_of};
+use braid_types::{Time, secret_hash_of};
 
 use super::{Class, Flow};
 
@@ -13,26 +13,29 @@ const PLACES: usize = 1_024;
 
 /// When flows carried large datagrams last.
 #[derive(Clone, Debug)]
-pub(crate) struct Sizes(Vec<Option<Time>>);
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Self(vec![None; PLACES])
-    }
+pub(crate) struct Sizes {
+    last: Vec<Option<Time>>,
+    seed: u64,
 }
 
 impl Sizes {
+    /// `seed` must be random: it keeps flows from choosing whose place they share.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { last: vec![None; PLACES], seed }
+    }
+
     /// Notes a packet; whether it is a small datagram of a flow that has carried no large one lately.
     pub(crate) fn note(&mut self, now: Time, class: &Class) -> bool {
         let Some(is_large) = class.is_large else { return false };
-        let Some(last) = self.0.get_mut(place(&class.flow)) else { return false };
+        let place = self.place(&class.flow);
+        let Some(last) = self.last.get_mut(place) else { return false };
         if is_large {
             *last = Some(now);
         }
         last.is_none_or(|last| now.since(last) >= LARGE_FOR)
     }
-}
 
-fn place(flow: &Flow) -> usize {
-    hash_of(flow) as usize % PLACES
+    fn place(&self, flow: &Flow) -> usize {
+        secret_hash_of(self.seed, flow) as usize % PLACES
+    }
 }

@@ -215,7 +215,7 @@ fn small_datagrams_keep_their_place_only_where_large_ones_pass() {
     let at = Time::from_millis;
     let class =
         |protocol, length| Traffic::default().of_ip(&packet(false, 0, protocol, &datagram([1, 2], length)));
-    let mut sizes = Sizes::default();
+    let mut sizes = Sizes::new(1);
     assert!(sizes.note(at(0), &class(UDP, 40)), "of a call");
     assert!(!sizes.note(at(10), &class(UDP, 1_200)));
     assert!(!sizes.note(at(900), &class(UDP, 40)), "behind the large one");

@@ -228,7 +228,10 @@ impl Reader<'_> {
         for (place, peer) in peers.into_iter().enumerate() {
             let span = peer.span();
             if lan.ethernet && place == 1 {
-                self.add(&span, "a bridged site has one peer; route between more, with networks for each");
+                self.add(
+                    &span,
+                    "a site that carries Ethernet has one peer; route between more, with networks for each",
+                );
             }
             let Some((spans, peer)) = self.peer(&span, peer.into_inner(), uplinks, lan) else { continue };
             if !names.insert(peer.name.clone()) {
@@ -263,7 +266,7 @@ impl Reader<'_> {
             self.add(span, "the peer has no networks: name those behind it, as networks = [\"10.2.0.0/16\"]");
         }
         if let Some(network) = peer.networks.first().filter(|_| lan.ethernet) {
-            self.add(&network.span(), "networks are for routed sites; this one is bridged");
+            self.add(&network.span(), "networks are for routed sites; this one carries Ethernet");
         }
         if let Some(place) = networks.iter().position(|it| lan.nat && it.length() == 0) {
             let span = peer.networks.get(place).map_or_else(|| span.clone(), Spanned::span);
@@ -308,9 +311,15 @@ impl Reader<'_> {
             self.value::<InterfaceAddress>(address, "an address with its length, as 10.1.0.1/24");
         }
         let bridge = bridge.map(|bridge| self.device(&bridge));
+        if let Some(ethernet) = ethernet.as_ref().filter(|_| bridge.is_some()) {
+            self.add(
+                &ethernet.span(),
+                "a device in a bridge carries Ethernet anyway: remove ethernet, or bridge",
+            );
+        }
         let ethernet = ethernet.is_some_and(Spanned::into_inner) || bridge.is_some();
         if let Some(nat) = nat.as_ref().filter(|nat| *nat.get_ref() && ethernet) {
-            self.add(&nat.span(), "nat is for routed sites; this one is bridged");
+            self.add(&nat.span(), "nat is for routed sites; this one carries Ethernet");
         }
         let (address, nat) = (address.map(Spanned::into_inner), nat.is_some_and(Spanned::into_inner));
         LanConfig { device, bridge, ethernet, address, nat }

@@ -102,12 +102,16 @@ fn mistakes_are_named_with_file_line_and_what_was_meant() {
     let bridged = file().replace("address = \"10.1", "bridge = \"br0\"\naddress = \"10.1");
     assert_eq!(
         read(&bridged).unwrap_err(),
-        "site.toml:14: networks are for routed sites; this one is bridged"
+        "site.toml:14: networks are for routed sites; this one carries Ethernet"
     );
     let port = file().replace("address = \"10.1", "ethernet = true\naddress = \"10.1");
     assert_eq!(read(&port).unwrap_err(), read(&bridged).unwrap_err());
     let lan = read(&port.replace("networks = [\"10.2.0.0/16\"]\n", "")).unwrap().lan;
     assert_eq!((lan.ethernet, lan.bridge), (true, None));
+    assert_eq!(
+        read(&port.replace("ethernet", "bridge = \"br0\"\nethernet")).unwrap_err().lines().next().unwrap(),
+        "site.toml:14: networks are for routed sites; this one carries Ethernet"
+    );
     let nat = |text: &str| read(&(text.to_owned() + "nat = true\n"));
     assert!(nat(&file()).unwrap().lan.nat && !read(&file()).unwrap().lan.nat);
     assert_eq!(

@@ -4,7 +4,9 @@ mod connections;
 
 use std::fmt::Error;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -21,6 +23,7 @@ use crate::error::SiteError;
 use crate::status::{PathDocument, PeerDocument, StatusDocument, UplinkDocument, status};
 use connections::Connections;
 
+const KEPT_FOR: Duration = Duration::from_secs(1);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Name, help and value.
@@ -88,11 +91,13 @@ pub(crate) fn serve(address: SocketAddr, socket: PathBuf) -> Result<(), SiteErro
 }
 
 async fn answer(listener: TcpListener, socket: PathBuf) {
+    let kept = Arc::new(Mutex::new(None));
     let metrics = get(move || {
-        let socket = socket.clone();
+        let (socket, kept) = (socket.clone(), Arc::clone(&kept));
         // It waits for the loop that passes packets.
         async move {
-            tokio::task::spawn_blocking(move || response(&socket)).await.unwrap_or_else(|_| unavailable(""))
+            let text = tokio::task::spawn_blocking(move || recent(&kept, &socket)).await;
+            text.map_or_else(|_| unavailable(""), response)
         }
     });
     let served = match Connections::new(listener) {
@@ -104,10 +109,24 @@ async fn answer(listener: TcpListener, socket: PathBuf) {
     }
 }
 
-fn response(socket: &std::path::Path) -> Response {
-    match status(socket) {
-        Ok(document) => ([(header::CONTENT_TYPE, OPEN_METRICS)], text_of(document)).into_response(),
-        Err(error) => unavailable(&error.to_string()),
+/// The metrics, or why there are none, and when that was.
+type Kept = Mutex<Option<(Instant, Result<String, String>)>>;
+
+/// What is at most a second old: however many ask, the loop that passes packets is asked once.
+fn recent(kept: &Kept, socket: &Path) -> Result<String, String> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, text)) = kept.as_ref().filter(|(at, _)| at.elapsed() < KEPT_FOR) {
+        return text.clone();
+    }
+    let text = status(socket).map(text_of).map_err(|error| error.to_string());
+    *kept = Some((Instant::now(), text.clone()));
+    text
+}
+
+fn response(text: Result<String, String>) -> Response {
+    match text {
+        Ok(text) => ([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response(),
+        Err(why) => unavailable(&why),
     }
 }
 

@@ -107,7 +107,10 @@ fn counters(direction: &DirectionStatus, port: PortStatus) -> LinkCounters {
 
 /// The namespace and interfaces to set down for cutting a link: their peers lose the carrier.
 pub(super) fn cut_points(plan: &Plan, link: usize) -> (Namespace, Vec<String>) {
-    if let Some((number, ..)) = plan.user_space().find(|(_, index, _)| *index == link) {
+    // A tunnel does not lose its carrier with the link under it.
+    let in_user_space =
+        plan.user_space().find(|(_, index, link_plan)| *index == link && link_plan.tunnel.is_none());
+    if let Some((number, ..)) = in_user_space {
         return (Namespace::named(plan.lab.links_namespace()), user_space_devices(number).to_vec());
     }
     // A host's interface that is set down would lose its IPv6 addresses.

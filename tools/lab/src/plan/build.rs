@@ -47,7 +47,7 @@ impl Plan {
     fn add_veth(&mut self, topology: &Topology, link: &Link, backend: LinkBackend, devices: &mut Devices) {
         let [a, b] = link.ends;
         let ends = [self.end(topology, a, b, devices), self.end(topology, b, a, devices)];
-        let tunnel = link.tunnel.then(|| tunnel::carriers(self.links.len(), &self.lab));
+        let tunnel = link.tunnel.then(|| tunnel::underlays(self.links.len(), &self.lab));
         self.links.push(LinkPlan { ends, directions: link.directions, backend, tunnel });
     }
 

@@ -24,7 +24,7 @@ pub use backend::LinkBackend;
 use build::{device_name, reserved_devices};
 pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
 pub(crate) use sites::{RoutePlan, SitePlan};
-pub(crate) use tunnel::Carrier;
+pub(crate) use tunnel::Underlay;
 
 /// The plan of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,9 +109,9 @@ pub(crate) struct LinkPlan {
     /// The direction from the first end to the second, and the reverse direction.
     pub directions: [Parameters; 2],
     pub backend: LinkBackend,
-    /// What carries it, at each end, if it is a tunnel: rate and delay are those of the carriers.
+    /// What carries it, at each end, if it is a tunnel: rate and delay are those of the underlays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tunnel: Option<[Carrier; 2]>,
+    pub tunnel: Option<[Underlay; 2]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ impl Plan {
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = String> {
         let hosts = self.hosts.iter().map(|host| host.namespace.clone());
         let links = self.user_space().next().map(|_| self.lab.links_namespace());
-        std::iter::once(self.fabric.clone()).chain(hosts).chain(links).chain(self.carrier_namespaces())
+        std::iter::once(self.fabric.clone()).chain(hosts).chain(links).chain(self.underlay_namespaces())
     }
 
     /// The links in user space, each with its number among them and its index in `links`.

@@ -3,6 +3,7 @@
 mod background;
 mod captures;
 mod cost;
+mod cost_meter;
 mod counters;
 mod events;
 mod expect;
@@ -16,7 +17,6 @@ mod requests;
 mod round;
 mod settings;
 mod sockets;
-mod spending;
 mod table;
 mod tools;
 mod transfer;

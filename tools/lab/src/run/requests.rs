@@ -313,11 +313,12 @@ mod tests {
 
     #[test]
     fn answers_of_both_protocols_are_taken_one_by_one() {
-        let stop = Arc::new(AtomicBool::new(false));
+        // Who answers ends last, or the last request is reset.
+        let (stop, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (udp, tcp) = (UdpSocket::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
         let client = connect_udp([127, 0, 0, 1].into(), udp.local_addr().unwrap()).unwrap();
         let stream = TcpStream::connect(tcp.local_addr().unwrap()).unwrap();
-        let (first, second, ends) = (Arc::clone(&stop), Arc::clone(&stop), Arc::clone(&stop));
+        let (first, second, ends) = (Arc::clone(&served), Arc::clone(&served), Arc::clone(&stop));
         thread::spawn(move || echo_datagrams(&udp, &first));
         thread::spawn(move || echo_stream(&tcp, &second));
         thread::spawn(move || {
@@ -332,6 +333,7 @@ mod tests {
                 assert!(answered > 0, "{}", asked.len());
             }
         });
+        served.store(true, Ordering::Relaxed);
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::background::{self, Running};
 use super::captures::Captures;
+use super::cost_meter::CostMeter;
 use super::counters::MptcpCounters;
 use super::events::Schedule;
 use super::leaders::LeaderWatch;
 use super::report::Row;
 use super::requests::{self, Asking};
-use super::spending::Spending;
 use super::tools::{self, RunningTransfer};
 use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
@@ -91,7 +91,7 @@ impl<'a> Round<'a> {
         let mut running = prepared.collect::<Result<Vec<_>, _>>()?;
         running.iter_mut().try_for_each(|it| it.begin())?;
         let mut watch = self.watch();
-        let mut spending = self.spending();
+        let mut meter = self.cost_meter()?;
         let start = Instant::now();
         interrupt.poll(self.limit(), || {
             let elapsed = start.elapsed();
@@ -102,21 +102,22 @@ impl<'a> Round<'a> {
                 let all = running.iter_mut().enumerate();
                 all.for_each(|(place, it)| it.sample(elapsed, watch.acked(place)));
             }
-            spending.as_mut().map_or(Ok(()), |it| it.look(elapsed))?;
+            meter.as_mut().map_or(Ok(()), |it| it.look(elapsed))?;
             all_finished(&mut running)
         })?;
+        let cost = meter.map(CostMeter::finish).transpose()?;
         let heard = self.joins().since(heard);
         self.report_joins(heard, progress);
         let mut rows = self.rows(running, &watch, (&before, heard.all), start.elapsed())?;
-        let cost = spending.map(|it| it.row(&rows));
+        let cost = cost.and_then(|it| it.of(&rows));
         rows.iter_mut().for_each(|row| row.cost = cost);
         Ok(rows)
     }
 
     /// The measurement of what the round costs, if the scenario wants it.
-    fn spending(&self) -> Option<Spending<'a>> {
+    fn cost_meter(&self) -> Result<Option<CostMeter<'a>>, LabError> {
         let hosts = self.transfers.iter().flat_map(|it| [it.client, it.server]);
-        self.traffic.cost.then(|| Spending::start(self.lab, hosts))
+        self.traffic.cost.then(|| CostMeter::start(self.lab, hosts)).transpose()
     }
 
     /// Says which joins the controller was sent, if an expectation counts them.

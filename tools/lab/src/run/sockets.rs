@@ -120,7 +120,7 @@ fn row(tuple: FiveTuple, socket: &Socket, paths: &Paths, plan: &Plan) -> StreamR
 }
 
 /// A socket in `ss` output: a line with its addresses, and indented lines with its state.
-fn entries(listing: &str) -> Vec<String> {
+pub(super) fn entries(listing: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in listing.lines() {
         match entries.last_mut() {

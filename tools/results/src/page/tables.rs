@@ -62,14 +62,14 @@ pub(super) fn settings(found: &RunFindings) -> String {
     if found.settings.is_empty() {
         return String::new();
     }
-    let is_priced = found.settings.iter().any(|row| row.core_seconds.is_some());
+    let has_cost = found.settings.iter().any(|row| row.core_seconds.is_some());
     let (titles, line) =
-        if is_priced { (" core-seconds a Gbit | MB in sockets |", "---|---|") } else { ("", "") };
+        if has_cost { (" core-seconds a Gbit | MB in sockets |", "---|---|") } else { ("", "") };
     let mut text = format!("\n| setting | Mbit/s | % of the maximum flow |{titles}\n|---|---|---|{line}\n");
     for row in &found.settings {
         let [goodput, share] = [(row.goodput, Unit::Mbit), (row.share, Unit::Percent)]
             .map(|(values, unit)| values.map(|it| bare(it, unit)).unwrap_or_default());
-        let cost = if is_priced { cost(row) } else { String::new() };
+        let cost = if has_cost { cost(row) } else { String::new() };
         let _ = writeln!(text, "| {} | {goodput} | {share} |{cost}", cell(&row.name));
     }
     text

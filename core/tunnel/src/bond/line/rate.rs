@@ -6,6 +6,8 @@ use braid_types::BitsPerSec;
 
 /// Arrivals are counted over this time, in nanoseconds: jitter bunches them.
 const SPAN: u64 = 150_000_000;
+/// The other end's clock may stand still.
+const MAX_MARKS: usize = 256;
 /// The most of this time counts, up to twice as long.
 const WINDOW: u64 = 3_000_000_000;
 /// A queue that is never shorter, in seconds, shows that the path is full.
@@ -91,7 +93,8 @@ impl Rate {
         let burst = self.marks.back().map_or(0.0, |last| last.burst_rate(arrived, bytes));
         self.most[0].burst = self.most[0].burst.max(burst);
         self.marks.push_back(Mark { arrived, bytes, queue });
-        while self.marks.get(1).is_some_and(|it| arrived.saturating_sub(it.arrived) >= SPAN) {
+        let is_old = |it: &Mark| arrived.saturating_sub(it.arrived) >= SPAN;
+        while self.marks.get(1).is_some_and(is_old) || self.marks.len() > MAX_MARKS {
             self.marks.pop_front();
         }
         let Some(first) = self.marks.front() else { return };
@@ -162,6 +165,13 @@ mod tests {
     /// Marks each 20 ms from this millisecond on, with so many bytes between two.
     fn note(rate: &mut Rate, from: u64, bytes: u32) {
         (0..50).for_each(|turn: u32| rate.note((from + 20 * u64::from(turn)) * 1_000_000, turn * bytes, 0.1));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_takes_no_memory() {
+        let mut rate = Rate::new(None);
+        (0..10_000).for_each(|bytes| rate.note(1, bytes, 0.0));
+        assert!(rate.marks.len() <= MAX_MARKS);
     }
 
     #[test]

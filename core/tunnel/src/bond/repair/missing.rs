@@ -142,9 +142,9 @@ mod tests {
             assert!(missing.poll_timeout().is_some_and(|due| due > now));
             now = Time::from_millis(40);
             if late {
-                missing.note(now, 1, false)
+                missing.note(now, 1, false);
             } else {
-                assert!(missing.take(1))
+                assert!(missing.take(1));
             }
             assert_eq!(missing.poll_timeout(), None);
         }

@@ -48,7 +48,8 @@ fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
                 bps: goodput_bps * share,
             })
             .collect(),
-        cost: None,
+        cost: (mode == Mode::Mptcp)
+            .then_some(CostRow { core_seconds_per_gbit: 1.234_5, socket_bytes: 9_876_543 }),
         events: Vec::new(),
         leaders: Vec::new(),
         requests: Vec::new(),

@@ -60,13 +60,34 @@ pub(super) fn check(
         warm_up,
         streams,
         repeat,
-        cost: traffic.cost,
+        cost: check_cost(traffic, problems),
         average: traffic.average,
         congestion_controls: hosts::congestion_controls(traffic, problems),
         background,
         requests,
         assign,
     })
+}
+
+/// Whether costs are measured, which they can be of TCP that has the machine to itself.
+fn check_cost(traffic: &file::Traffic, problems: &mut Problems) -> bool {
+    let Some(at) = traffic.cost.as_ref().filter(|it| it.value).map(|it| it.referenced) else { return false };
+    let directions = traffic.directions.iter().flat_map(|it| &it.value);
+    let mut modes =
+        traffic.modes.value.iter().copied().chain(directions.filter_map(|it| Some(it.mode.as_ref()?.value)));
+    if modes.any(|mode| matches!(mode, Mode::Udp | Mode::Quic)) {
+        problems.add(
+            at,
+            "traffic.cost",
+            "the sockets of UDP are not measured",
+            "remove it, or measure TCP or MPTCP",
+        );
+    }
+    if !traffic.background.is_empty() || !traffic.requests.is_empty() {
+        let what = "other traffic would count in what the transfers cost";
+        problems.add(at, "traffic.cost", what, "remove it, or background: and requests:");
+    }
+    true
 }
 
 fn directions(traffic: &file::Traffic, topology: &Topology, problems: &mut Problems) -> Vec<Direction> {

@@ -34,8 +34,7 @@ pub(in crate::scenario) struct Traffic {
     /// How often all of it is done.
     pub repeat: Option<Spanned<u16>>,
     /// Measures what transfers cost: processor time, and memory of the hosts' sockets.
-    #[serde(default)]
-    pub cost: bool,
+    pub cost: Option<Spanned<bool>>,
     /// Which of the goodputs of all repetitions stands for a setting.
     #[serde(default)]
     pub average: Average,
