@@ -152,14 +152,15 @@ def reloads(braid, configs, processes, size):
         change(f"port = 7\n{first}", "to change port")
         file.write_text(first)
 
-    ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)
+    ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 -c 1000 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)
     try:
         change(first.replace("[[peer]]", f"{peer}[[peer]]"), "added third")
         with sites.running(braid, THIRD, [third]):
             until("the third site is reached", lambda: " 0% packet loss" in inside(HOSTS[1], "ping -c 1 -W 1 10.3.0.1", check=False))
         change(first, "removed third")
+        if ping.poll() is not None:
+            sys.exit("the pings were over before the third site was removed")
     finally:
-        ping.send_signal(signal.SIGINT)
         pings = ping.communicate()[0].strip().split("\n")[-2]
     is_whole, seconds = copy(refuse, size)
     after = sessions(braid, configs)
