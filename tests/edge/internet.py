@@ -150,6 +150,8 @@ def reloads(braid, configs, processes, size):
     def refuse():
         change(first.replace("[lan]", "[lam]"), f"{file}:")
         change(f"port = 7\n{first}", "to change port")
+        if status(braid, configs[1])["reloaded"]:
+            sys.exit("a refused reload is not in the status")
         file.write_text(first)
 
     ping = subprocess.Popen(f"ip netns exec {HOSTS[0]} ping -q -i 0.01 -c 1000 10.2.0.2".split(), stdout=subprocess.PIPE, text=True)

@@ -60,10 +60,11 @@ fn text(document: &StatusDocument) -> String {
     });
     let header =
         ["PEER", "UPLINK", "REMOTE", "STATE", "SHARE", "ROUND TRIP", "QUEUE", "WAITING", "LOSS", "MTU"];
-    let StatusDocument { device, mtu, forged, strange, limited, unknown_keys, .. } = document;
+    let StatusDocument { device, mtu, reloaded, forged, strange, limited, unknown_keys, .. } = document;
+    let file = if *reloaded { "" } else { "The last reload was refused, and the log says why.\n" };
     format!(
         "{}\n{device}: MTU {mtu}; refused: {forged} forged, {strange} strange, {limited} over limits, \
-         {unknown_keys} of unknown keys\n",
+         {unknown_keys} of unknown keys\n{file}",
         table(header, rows)
     )
 }

@@ -33,6 +33,8 @@ const MAX_BATCH: usize = 64;
 pub struct SiteDaemon {
     site: Site,
     config: Config,
+    /// Whether the file was used when it was read last.
+    reloaded: bool,
     lan: LanDevice,
     nat: Option<Nat>,
     uplinks: Vec<Uplink>,
@@ -75,6 +77,7 @@ impl SiteDaemon {
         Ok(Self {
             site: Site::new(Time::ZERO, settings(config), seed),
             config: config.clone(),
+            reloaded: true,
             lan,
             nat,
             uplinks,
@@ -120,7 +123,9 @@ impl SiteDaemon {
 
     /// Goes on with what the file says now, or as before if that cannot be.
     fn reload(&mut self, file: &Path) {
-        match self.try_reload(file) {
+        let reloaded = self.try_reload(file);
+        self.reloaded = reloaded.is_ok();
+        match reloaded {
             Ok(changes) => tracing::info!(file = %file.display(), "reloaded: {changes}"),
             Err(error) => {
                 tracing::error!("not reloaded, the last good configuration stays in use:\n{error}");
@@ -180,7 +185,12 @@ impl SiteDaemon {
             Source::Lan => self.handle_lan(),
             Source::Uplink { uplink, socket } => self.handle_uplink(uplink, socket),
             Source::Status => {
-                let document = StatusDocument::of(&self.site, &self.config, &self.uplinks, self.lan.mtu);
+                let document = StatusDocument::of(
+                    &self.site,
+                    (&self.config, self.reloaded),
+                    &self.uplinks,
+                    self.lan.mtu,
+                );
                 self.status.answer(&document);
             }
         }

@@ -30,6 +30,8 @@ pub struct StatusDocument {
     pub device: String,
     /// Its MTU.
     pub mtu: usize,
+    /// Whether its file was used when it was read last; otherwise the one before is.
+    pub reloaded: bool,
     /// The interfaces towards the Internet.
     pub uplinks: Vec<UplinkDocument>,
     /// The other sites.
@@ -122,7 +124,12 @@ pub struct PathDocument {
 }
 
 impl StatusDocument {
-    pub(crate) fn of(site: &Site, config: &Config, uplinks: &[Uplink], mtu: usize) -> Self {
+    pub(crate) fn of(
+        site: &Site,
+        (config, reloaded): (&Config, bool),
+        uplinks: &[Uplink],
+        mtu: usize,
+    ) -> Self {
         let (refused, counters) = site.counters();
         let peers = site.peers().zip(&config.peers);
         let uplink = |it: &Uplink| UplinkDocument {
@@ -137,6 +144,7 @@ impl StatusDocument {
             public_key: config.key.public().to_string(),
             device: config.lan.device.clone(),
             mtu,
+            reloaded,
             uplinks: uplinks.iter().map(uplink).collect(),
             peers: peers.map(|(peer, known)| PeerDocument::of(&peer, &known.name, uplinks)).collect(),
             forged: refused.forged,

@@ -5,6 +5,7 @@ use std::path::Path;
 use nix::unistd::Uid;
 
 use crate::controller::Control;
+use crate::doctor;
 use crate::error::LabError;
 use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Scenario};
@@ -22,6 +23,13 @@ pub(crate) fn check(scenario: &Scenario, control: &Control) -> Result<(), LabErr
     if needs_mptcp(scenario) && !Path::new("/proc/sys/net/mptcp").exists() {
         let what = format!("scenario {:?} needs Multipath TCP, and this kernel has none", scenario.name);
         return Err(LabError::missing(what, "use a kernel of 5.6 or later built with CONFIG_MPTCP"));
+    }
+    if scenario.topology.links.iter().any(|link| link.tunnel) && !doctor::has_vxlan() {
+        let what = format!("scenario {:?} has VXLAN tunnels, and this kernel makes none", scenario.name);
+        return Err(LabError::missing(
+            what,
+            "load the module with `modprobe vxlan`, or use a kernel with CONFIG_VXLAN",
+        ));
     }
     if scenario.controllers > 1 && matches!(control, Control::Braid(_)) {
         // Members share an etcd. An error names its package.

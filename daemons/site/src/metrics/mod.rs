@@ -31,8 +31,12 @@ type Gauge<T> = (&'static str, &'static str, fn(&T) -> Option<f64>);
 type Counter<T> = (&'static str, &'static str, fn(&T) -> u64);
 type Labels = Vec<(&'static str, String)>;
 
-const SITE_GAUGES: [Gauge<StatusDocument>; 1] =
-    [("site_mtu_bytes", "MTU of the local device", |it| Some(it.mtu as f64))];
+const SITE_GAUGES: [Gauge<StatusDocument>; 2] = [
+    ("site_mtu_bytes", "MTU of the local device", |it| Some(it.mtu as f64)),
+    ("site_configuration_last_reload_successful", "Whether the file was used when it was read last", |it| {
+        Some(flag(it.reloaded))
+    }),
+];
 const SITE_COUNTERS: [Counter<StatusDocument>; 6] = [
     ("site_forged_datagrams", "Datagrams that were forged, changed or sent before", |it| it.forged),
     ("site_strange_datagrams", "Datagrams of no known protocol or session", |it| it.strange),

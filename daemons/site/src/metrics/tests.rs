@@ -42,6 +42,7 @@ fn document() -> StatusDocument {
         public_key: String::new(),
         device: "braid0".to_owned(),
         mtu: 1_398,
+        reloaded: false,
         uplinks: vec![uplink],
         peers: vec![peer],
         forged: 1,
@@ -57,6 +58,7 @@ fn document() -> StatusDocument {
 fn each_value_has_its_labels_and_what_is_unknown_has_no_sample() {
     let text = text_of(document());
     let wanted = [
+        "braid_site_configuration_last_reload_successful{device=\"braid0\"} 0.0",
         "braid_site_forged_datagrams_total{device=\"braid0\"} 1",
         "braid_site_uplink_ready{uplink=\"wan1\"} 1.0",
         "braid_site_peer_urgent_packets_total{peer=\"a \\\"branch\\\"\"} 5",

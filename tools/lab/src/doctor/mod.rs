@@ -18,6 +18,11 @@ use sandbox::Sandbox;
 /// netem options for the probe, which every version has.
 const NETEM_PROBE: &[&str] = &["delay", "1ms", "loss", "1%"];
 
+/// Whether the kernel has VXLAN.
+pub(crate) fn has_vxlan() -> bool {
+    Sandbox::open().vxlan().state == State::Ok
+}
+
 /// Whether the kernel has netem, probed as in [`examine`].
 pub(crate) fn has_netem() -> bool {
     let sandbox = Sandbox::open();
@@ -36,6 +41,7 @@ pub fn examine() -> Report {
         needs::TBF.check(sandbox.qdisc("tbf", &["rate", "1mbit", "burst", "16kb", "latency", "50ms"])),
         needs::HTB.check(sandbox.qdisc("htb", &["default", "1"])),
         needs::NETEM.check(sandbox.qdisc("netem", NETEM_PROBE)),
+        needs::VXLAN.check(sandbox.vxlan()),
         needs::PACKET_RING.check(sandbox.user_space_link()),
         needs::MPTCP.check(kernel::mptcp()),
         needs::USER_SPACE_PATH_MANAGER.check(kernel::user_space_path_manager()),

@@ -78,6 +78,12 @@ pub(super) const NETEM: Requirement = Requirement::optional(
     Do("use a kernel with CONFIG_NET_SCH_NETEM"),
 );
 
+pub(super) const VXLAN: Requirement = Requirement::optional(
+    "vxlan",
+    "links that are tunnels",
+    Do("load it with `modprobe vxlan`, or use a kernel with CONFIG_VXLAN"),
+);
+
 pub(super) const PACKET_RING: Requirement = Requirement::optional(
     "user-space-links",
     "the delay, jitter and loss of links without netem",

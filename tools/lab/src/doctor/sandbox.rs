@@ -43,6 +43,11 @@ impl Sandbox {
         self.attempt("tc", &[&device, options].concat())
     }
 
+    /// Whether a VXLAN tunnel can be made.
+    pub(super) fn vxlan(&self) -> Finding {
+        self.attempt("ip", &["link", "add", "name", "braid2", "type", "vxlan", "id", "1", "dstport", "4789"])
+    }
+
     /// Whether `ip` and the kernel agree on how MPTCP is set up.
     pub(super) fn ip_mptcp(&self) -> Finding {
         self.attempt("ip", &["mptcp", "limits", "show"])
