@@ -79,13 +79,14 @@ impl LanDevice {
         let routes: BTreeSet<_> = networks.flat_map(|it| halves(*it)).collect();
         // A route that somebody else has made is not taken from him.
         let added: Vec<_> = routes.difference(&self.routes).collect();
-        if let Err((made, error)) = ip_batch(&self.lines("add", &added)) {
-            let made = added.get(..made).unwrap_or_default();
-            ip_batch(&self.lines("delete", made)).unwrap_or_else(|(_, error)| tracing::warn!("{error}"));
+        if let Err(error) = ip_batch(&["-batch", "-"], &self.lines("add", &added)) {
+            // Those by this device; some were not made.
+            let _ = ip_batch(&["-force", "-batch", "-"], &self.lines("delete", &added));
             return Err(error);
         }
         let removed: Vec<_> = self.routes.difference(&routes).collect();
-        ip_batch(&self.lines("delete", &removed)).unwrap_or_else(|(_, error)| tracing::warn!("{error}"));
+        let removed = ip_batch(&["-force", "-batch", "-"], &self.lines("delete", &removed));
+        removed.unwrap_or_else(|error| tracing::warn!("{error}"));
         self.routes = routes;
         Ok(())
     }
@@ -218,23 +219,21 @@ fn ip(arguments: &[&str]) -> Result<(), SiteError> {
     Err(SiteError::Ip { command: command(), reason })
 }
 
-/// Runs iproute2 for all lines at once, up to the first that fails; how many were carried out, and the problem.
-fn ip_batch(lines: &[String]) -> Result<(), (usize, SiteError)> {
+/// Runs iproute2 for all lines at once.
+fn ip_batch(options: &[&str], lines: &[String]) -> Result<(), SiteError> {
     let refuse = |place: usize, reason: String| {
         let command = lines.get(place).map_or_else(String::new, |line| format!("ip {line}"));
-        (place, SiteError::Ip { command, reason })
+        SiteError::Ip { command, reason }
     };
     if lines.is_empty() {
         return Ok(());
     }
-    let output =
-        Command::new("ip").args(["-batch", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let output = output.and_then(|mut child| {
-        let written = child.stdin.take().map(|mut stdin| stdin.write_all(lines.join("\n").as_bytes()));
-        let output = child.wait_with_output()?;
-        // It ends with the first line that fails, and reads no more.
-        written.transpose().or_else(|error| if output.status.success() { Err(error) } else { Ok(None) })?;
-        Ok(output)
+    let mut command = Command::new("ip");
+    command.args(options).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = command.spawn().and_then(|mut child| {
+        // It reads no more after a line that fails, and says which.
+        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(lines.join("\n").as_bytes()));
+        child.wait_with_output()
     });
     let output = output.map_err(|error| refuse(0, error.to_string()))?;
     if output.status.success() {
@@ -290,9 +289,9 @@ mod tests {
             (failed_line(said), failed_line("what?"), failed_line("Command failed -:0")),
             (Some(2), None, None)
         );
-        let (made, error) =
-            ip_batch(&["link show dev lo".to_owned(), "route add nonsense".to_owned()]).unwrap_err();
-        assert!(made == 1 && error.to_string().contains("ip route add nonsense"), "{made} {error}");
+        let lines = ["link show dev lo", "link show dev absent0"].map(str::to_owned);
+        let error = ip_batch(&["-batch", "-"], &lines).unwrap_err().to_string();
+        assert!(error.contains("ip link show dev absent0"), "{error}");
     }
 
     #[test]

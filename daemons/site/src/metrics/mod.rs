@@ -124,6 +124,7 @@ fn recent(kept: &Kept, socket: &Path) -> Result<String, String> {
     }
     let text = status(socket).map(text_of).map_err(|error| error.to_string());
     *kept = Some((Instant::now(), text.clone()));
+    drop(kept);
     text
 }
 
