@@ -105,7 +105,8 @@ fn the_example_of_a_site_is_valid_once_its_comments_are_keys() {
         |line: &&str| line.starts_with(['[', '\n']) || line.starts_with(|it: char| it.is_ascii_lowercase());
     let example = fs::read_to_string(example).unwrap();
     let keys = example.lines().filter_map(|line| line.strip_prefix('#')).filter(is_key);
-    let routed: Vec<_> = keys.filter(|line| !line.starts_with("bridge")).collect();
+    let routed: Vec<_> =
+        keys.filter(|line| !line.starts_with("bridge") && !line.starts_with("ethernet")).collect();
     let filled = routed.join("\n").replace("PUBLIC KEY OF THE BRANCH", text(&branch.stdout).trim());
     folder.write("site.toml", &filled);
     let output = run(&["site", "check", folder.path("site.toml").to_str().unwrap()]);
