@@ -58,10 +58,13 @@ impl Nat {
             table = self.rules.table(),
             "the process of the nftables table has ended; beginning anew"
         );
-        match self.rules.enter() {
-            Ok(nft) => self.nft = nft,
-            Err(error) => tracing::error!("{error}"),
-        }
+        self.begin_anew().unwrap_or_else(|error| tracing::error!("{error}"));
+    }
+
+    fn begin_anew(&mut self) -> Result<(), SiteError> {
+        self.nft = self.rules.enter()?;
+        self.generation = 0;
+        Ok(())
     }
 
     /// Follows the MTU of the device: servers may not hear that a packet is too long.
@@ -78,14 +81,14 @@ impl Nat {
     ///
     /// # Errors
     ///
-    /// [`SiteError::Nat`] if nothing is translated: it is tried again.
+    /// [`SiteError::Nat`] if nothing is translated; it is tried again, with the networks from before.
     pub(crate) fn set_networks<'a>(
         &mut self,
         networks: impl Iterator<Item = &'a IpPrefix>,
     ) -> Result<(), SiteError> {
         let networks: Vec<_> = networks.copied().collect();
         if networks != self.rules.networks {
-            self.rules.networks = networks;
+            let before = std::mem::replace(&mut self.rules.networks, networks);
             self.generation = self.generation.saturating_add(1);
             let line = self.rules.replacing("out", &self.rules.sources(), Some(self.generation));
             self.write(&line);
@@ -93,8 +96,7 @@ impl Nat {
                 // What is left of the old rules goes with the process.
                 let _ = self.nft.kill();
                 tracing::warn!(table = self.rules.table(), "nft does not answer; beginning anew");
-                self.nft = self.rules.enter()?;
-                self.generation = 0;
+                self.begin_anew().inspect_err(|_| self.rules.networks = before)?;
             }
         }
         Ok(())

@@ -148,7 +148,7 @@ pub(super) struct TrafficRule {
 
 /// A name or a number, as text.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a name or a number is wanted, such as \"udp\" or 17")]
+#[serde(untagged, expecting = "give a name or a number, such as \"udp\" or 17")]
 pub(super) enum Word {
     Number(i64),
     Text(String),
