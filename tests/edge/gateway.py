@@ -79,9 +79,8 @@ def expect(what, got, wanted):
         sys.exit(f"wanted {wanted}")
 
 
-def change_networks(config, process):
+def change_networks(config, process, before, after):
     """Routes and translation follow the file at SIGHUP."""
-    before, after = "10.1.0.0/16", "10.1.0.0/17"
     Path(config).write_text(Path(config).read_text().replace(before, after))
     process.send_signal(signal.SIGHUP)
     for what in ("nft list table inet braid-braid0", "ip route show dev braid0"):
@@ -96,8 +95,14 @@ def check(braid, configs):
         expect("the server sees", reach(), address(1, 1))
         expect("the box itself reaches it, too", run(f"ip netns exec {PLACES.sites[0]} {sys.executable} {PLACES.folder}/ask.py").strip(), address(1, 1))
         expect("tables", sorted(tables()), sorted([own, other]))
-        change_networks(configs[1], processes[1])
+        change_networks(configs[1], processes[1], "10.1.0.0/16", "10.1.0.0/17")
         expect("with other networks, the server sees", reach(), address(1, 1))
+        run(f"pkill -P {processes[1].pid} nft")
+        sites.until("the table whose process was killed is there again", lambda: own in tables(), 5)
+        change_networks(configs[1], processes[1], "10.1.0.0/17", "10.1.0.0/16")
+        change_networks(configs[1], processes[1], "10.1.0.0/16", "10.1.0.0/18")
+        expect("and after it began anew", reach(), address(1, 1))
+        expect("nft has failed to answer", "does not answer" in Path(f"{configs[1]}.log").read_text(), False)
         processes[1].kill()
         sites.until("the table of a killed site goes", lambda: tables() == [other], 5)
         expect("after a kill", tables(), [other])
