@@ -10,6 +10,9 @@
 //! lately is taken away: lost frames never come back, so a fall is an error of the readings. Errors that do not grow
 //! with the traffic are overtaken by losses that do. Counters that lag behind by a second make the test slow, and
 //! not wrong.
+//!
+//! Losses that have ended by then were those of a burst, such as a queue that was full for a moment: an alarm takes further
+//! ones.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -33,6 +36,8 @@ const MAX_AGE: Duration = Duration::from_secs(60);
 const MAX_STEPS: usize = 256;
 /// The fewest steps that an alarm rests on.
 const MIN_STEPS: usize = 6;
+/// The fewest frames that are lost after there were enough for an alarm.
+const MIN_LATER_LOSSES: f64 = 2.0;
 /// Errors of readings are measured in time, at this rate at least, in frames a second: one frame more or less means
 /// nothing on an idle link.
 const MIN_RATE: f64 = 300.0;
@@ -52,8 +57,8 @@ pub(super) enum Verdict {
 #[derive(Debug, Default)]
 pub(super) struct LossTest {
     steps: VecDeque<Step>,
-    /// Whether the step before was enough for an alarm: it takes two in a row.
-    was_certain: bool,
+    /// Since when the steps have been enough for an alarm. It takes more losses after that: what ends was a burst.
+    certain_since: Option<Time>,
 }
 
 impl LossTest {
@@ -67,7 +72,7 @@ impl LossTest {
         if run.is_damaging(limit) {
             return Verdict::Lossy(run.total());
         }
-        if is_certain && self.was_certain {
+        if is_certain && self.certain_since.is_some_and(|since| self.goes_on(since)) {
             if !run.is_merged() {
                 return Verdict::Lossy(run.total());
             }
@@ -75,7 +80,7 @@ impl LossTest {
             return Verdict::Clean;
         }
         let is_suspicious = run.evidence(limit, run.doubt()) >= SUSPICION;
-        self.was_certain = is_certain;
+        self.certain_since = is_certain.then(|| self.certain_since.unwrap_or(step.at));
         if is_suspicious { Verdict::Suspicious } else { Verdict::Clean }
     }
 
@@ -90,6 +95,12 @@ impl LossTest {
         }
     }
 
+    /// Whether more frames have been lost since.
+    fn goes_on(&self, since: Time) -> bool {
+        let start = self.steps.partition_point(|step| step.at <= since);
+        self.from(start).lost() >= MIN_LATER_LOSSES
+    }
+
     /// The steps since the sum of their evidence was least.
     fn run(&self, limit: f64) -> Run<'_> {
         let (mut evidence, mut start) = (0.0, 0);
@@ -99,6 +110,10 @@ impl LossTest {
             }
             evidence += loss_weight() * step.lost_or_damaged() - frame_weight(limit) * step.frames;
         }
+        self.from(start)
+    }
+
+    fn from(&self, start: usize) -> Run<'_> {
         let before = start.checked_sub(1).and_then(|index| self.steps.get(index));
         Run { steps: self.steps.range(start..), before }
     }

@@ -95,7 +95,8 @@ impl<'a> Run<'a> {
         self.steps.clone().map(|step| step.frames).sum()
     }
 
-    fn lost(&self) -> f64 {
+    /// Frames that did not arrive unharmed.
+    pub(super) fn lost(&self) -> f64 {
         self.steps.clone().map(Step::lost_or_damaged).sum()
     }
 
@@ -115,6 +116,8 @@ impl<'a> Run<'a> {
             let expected = share * step.frames;
             step.lost_or_damaged().min(expected + MAX_DEVIATIONS * expected.sqrt() + MAX_EXCESS)
         };
-        rest + bursts.iter().map(usual).sum::<f64>()
+        // Few frames beside them say little of how much would be usual.
+        let most = rest.max(0.0) + MAX_EXCESS * bursts.len() as f64;
+        rest + bursts.iter().map(usual).sum::<f64>().min(most)
     }
 }

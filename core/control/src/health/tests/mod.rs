@@ -121,6 +121,23 @@ fn a_burst_of_losses_is_a_full_queue() {
     assert_eq!(world.alarms(), 0, "{:?}", world.changes);
 }
 
+/// What is lost in it says nothing of the few frames beside it, and those say little of the link.
+#[test]
+fn a_burst_of_losses_on_an_idle_link_is_a_full_queue() {
+    for seed in 0..40 {
+        let idle = Behaviour { rate: 5.0, discovery: true, delay: 10, reply: 10, ..STEADY };
+        let mut world = World::new(idle, seed);
+        for burst in 0..20 {
+            world.run(60);
+            world.run_millis((seed * 37 + burst * 61) % 1_000);
+            (world.behaviour.rate, world.behaviour.loss) = (3_000.0, 0.15);
+            world.run_millis(150);
+            (world.behaviour.rate, world.behaviour.loss) = (5.0, 0.0);
+        }
+        assert_eq!(world.alarms(), 0, "{seed}: {:?}", world.changes);
+    }
+}
+
 #[test]
 fn counters_that_start_anew_are_no_losses_and_hide_none() {
     let mut world = World::new(STEADY, 1);
