@@ -45,6 +45,8 @@ pub(crate) struct Streams {
     rebalance: Rebalance,
     /// Streams that lost their path, and when.
     unplaced: BTreeMap<StreamId, Time>,
+    /// Streams whose first rules wait for their path.
+    unwritten: BTreeSet<StreamId>,
     /// Streams that may have ended under another controller. They get no path before a rule of them is found.
     unconfirmed: BTreeSet<StreamId>,
     /// Whether links were added since streams were last spread.
@@ -139,10 +141,13 @@ impl Streams {
     }
 
     /// Commits a ready transaction, except rules that are not wanted any more.
+    ///
+    /// The first rules of a stream that is to move are wanted until it does: hosts and held packets wait for them.
     pub(crate) fn commit(&mut self, deps: &mut StreamDeps<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                deps.rules().hop(*id, *reverse) == Some((*dpid, *hop))
+                let wanted = deps.rules().hop(*id, *reverse);
+                wanted.is_some_and(|(at, to)| at == *dpid && (to == *hop || self.unwritten.contains(id)))
             }
             Command::Add { rule: Rule::Resequence { id, .. }, .. } => deps.spray.stream(*id).is_some(),
             Command::Add { rule: Rule::AdvisedHandshake { tuple, .. }, .. } => {
@@ -150,7 +155,7 @@ impl Streams {
             }
             _ => true,
         });
-        write(deps, commands);
+        self.write(deps, commands);
     }
 
     /// Submits a transaction that needs every path in `hops` to be confirmed.
@@ -164,7 +169,7 @@ impl Streams {
         let transaction = Transaction::new(Owner::Streams, hops, batch).replacing(replaces);
         match deps.fabric.submit(&mut deps.cx, transaction) {
             // Nothing can have changed since it was made.
-            Submitted::Ready(commands) => write(deps, commands),
+            Submitted::Ready(commands) => self.write(deps, commands),
             Submitted::Waits => {}
             Submitted::Full(commands) => self.abandon(deps, &commands),
         }
@@ -179,8 +184,13 @@ impl Streams {
         }
         commands.held().for_each(|HeldPacket { frame, .. }| deps.cx.send_to_host(frame));
     }
-}
 
-fn write(deps: &mut StreamDeps<'_>, commands: Commands) {
-    deps.cx.out.commit(commands);
+    fn write(&mut self, deps: &mut StreamDeps<'_>, commands: Commands) {
+        for command in &commands {
+            if let Command::Add { rule: Rule::Stream { id, .. }, .. } = command {
+                self.unwritten.remove(id);
+            }
+        }
+        deps.cx.out.commit(commands);
+    }
 }

@@ -84,7 +84,8 @@ impl Streams {
     ) -> Option<Hops> {
         let Chosen { path, shared, .. } = chosen;
         let route = deps.cx.paths.route(path);
-        let Stream { tuple, transfer, .. } = *deps.transfers.stream(id)?;
+        let Stream { tuple, transfer, route: ref before, .. } = *deps.transfers.stream(id)?;
+        let is_first = before.is_none();
         let forward = deps.fabric.open(&mut deps.cx, &route.forward)?;
         let reverse = deps.fabric.open(&mut deps.cx, &route.reverse)?;
         let (src, dst) = (path.ingress(), path.egress());
@@ -93,6 +94,9 @@ impl Streams {
         let path = route.forward.clone();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared: *shared });
         self.set_route_by(deps, id, route, [forward, reverse]);
+        if is_first {
+            self.unwritten.insert(id);
+        }
         self.watch_teardown(deps, id, batch);
         Some(Hops::from([forward, reverse]))
     }

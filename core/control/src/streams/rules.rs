@@ -95,6 +95,7 @@ impl Streams {
     }
 
     pub(super) fn remove_rules(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
+        self.unwritten.remove(&id);
         deps.spray.leave(&mut deps.cx, id);
         let Some((stream, route)) = deps.transfers.stream(id).and_then(|s| Some((s, s.route.as_ref()?)))
         else {

@@ -46,7 +46,7 @@ pub(super) fn put_with(network: &mut Network, ticket: Ticket, request: &AdviceRe
     network.tell(&Event::Request { ticket, request });
 }
 
-fn answer(network: &Network, ticket: Ticket) -> Option<&Result<Advice, AdviceRefusal>> {
+pub(super) fn answer(network: &Network, ticket: Ticket) -> Option<&Result<Advice, AdviceRefusal>> {
     network.replies.iter().find_map(|(it, reply)| match reply {
         Reply::Advice(advice) if *it == ticket => Some(advice),
         _ => None,
@@ -68,7 +68,7 @@ pub(super) fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<Subflow
 }
 
 /// Opens a subflow without a packet-in.
-fn open_unheard(network: &mut Network, ends: &SubflowEnds) {
+pub(super) fn open_unheard(network: &mut Network, ends: &SubflowEnds) {
     let (tuple, before) = (ends.tuple(), network.brain.counters().packet_ins);
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(Key(7)));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");

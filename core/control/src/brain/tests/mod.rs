@@ -25,6 +25,7 @@ mod large;
 mod lossy_links;
 mod measure;
 mod meters;
+mod moves;
 mod mptcp;
 mod neighbours;
 mod overload;
