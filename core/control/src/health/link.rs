@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::congestion::Congestion;
+use super::congestion::{Congestion, Usage};
 use super::evidence::LossEvidence;
 use super::loss_test::{LossTest, Verdict};
 use super::step::{Comparison, Step};
@@ -107,17 +107,15 @@ impl LinkHealth {
         is_news
     }
 
-    /// Takes the next step. What is lost while frames queue in the link, which `is_congested` says, is no evidence.
-    pub(super) fn note(
-        &mut self,
-        step: Step,
-        settings: &HealthSettings,
-        is_congested: bool,
-    ) -> Option<Change> {
+    /// Takes the next step. What is lost while frames may have queued in the link is no evidence.
+    pub(super) fn note(&mut self, step: Step, settings: &HealthSettings, usage: Usage) -> Option<Change> {
         self.rate = step.rate();
-        if is_congested {
+        if usage != Usage::Room {
             self.test.restart();
-            return None;
+            let is_lossy = step.lost_or_damaged() > MAX_STRAY_LOSSES + settings.loss_limit * step.frames;
+            // Shorter steps tell bursts from steady traffic.
+            let is_in_doubt = usage == Usage::Burst && is_lossy && self.degraded().is_none();
+            return is_in_doubt.then_some(Change::Suspicious);
         }
         let verdict = self.test.note(step, settings.loss_limit);
         match &mut self.state {

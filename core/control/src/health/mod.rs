@@ -159,8 +159,8 @@ impl Health {
         let base = delay.map(|delay| delay.base).unwrap_or_default();
         let Some(step) = health.comparison.step(src, dst, base) else { return };
         let state = cx.topology.state_at(link.src).unwrap_or_default();
-        let is_congested = health.congestion.note(&step, state, delay);
-        match health.note(step, &cx.settings.health, is_congested) {
+        let usage = health.congestion.note(&step, state, delay);
+        match health.note(step, &cx.settings.health, usage) {
             None => {}
             Some(Change::Suspicious) => self.suspect(cx.now, link),
             Some(Change::Degraded(evidence)) => {

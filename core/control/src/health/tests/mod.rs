@@ -18,6 +18,7 @@ const STEADY: Behaviour = Behaviour {
     merged: 0.0,
     frame: FRAME,
     discovery: false,
+    capacity: (0.0, 0),
 };
 
 /// How long it takes to find a loss that begins after a minute, in many runs, shortest first.
@@ -136,6 +137,28 @@ fn a_burst_of_losses_on_an_idle_link_is_a_full_queue() {
         }
         assert_eq!(world.alarms(), 0, "{seed}: {:?}", world.changes);
     }
+}
+
+/// Files of half a second over a link of 10 Mbit/s, whose queue overflows each time, beside steady small traffic.
+#[test]
+fn a_queue_that_overflows_again_and_again_is_no_lossy_link() {
+    for seed in 0..40 {
+        let slow = Behaviour { rate: 100.0, delay: 10, capacity: (826.0, 66), ..STEADY };
+        let mut world = World::new(slow, seed);
+        for file in 0..100 {
+            world.run_millis(5_000 + (seed * 37 + file * 61) % 1_000);
+            world.behaviour.rate = 1_300.0;
+            world.run_millis(300 + (seed * 61 + file * 37) % 400);
+            world.behaviour.rate = 100.0;
+        }
+        assert_eq!(world.alarms(), 0, "{seed}: {:?}", world.changes);
+    }
+}
+
+#[test]
+fn a_lossy_link_with_a_tenth_of_its_capacity_in_use_is_found() {
+    let times = times_to_find(Behaviour { loss: 0.01, capacity: (10_000.0, 100), ..STEADY }, 40);
+    assert!(times.iter().all(|time| *time < Duration::from_secs(10)), "{times:?}");
 }
 
 #[test]

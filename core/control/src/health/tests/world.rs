@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_types::{SplitMix64, Time};
+use braid_topology::LinkState;
+use braid_types::{BitsPerSec, SplitMix64, Time};
 
 use crate::health::evidence::LossEvidence;
 use crate::health::fast_interval;
@@ -40,6 +41,8 @@ pub(super) struct Behaviour {
     pub(super) frame: u64,
     /// Whether a discovery frame passes each second, whatever becomes of others.
     pub(super) discovery: bool,
+    /// Frames a second that the link carries, 0 for any number, and that wait for it at most.
+    pub(super) capacity: (f64, u64),
 }
 
 /// Bytes of a long frame, of its headers, and of a discovery frame.
@@ -85,6 +88,8 @@ pub(super) struct World {
     pub(super) polls: u64,
     link: LinkHealth,
     ends: [End; 2],
+    waiting: u64,
+    served: f64,
     travelling: VecDeque<u64>,
     random: SplitMix64,
     next_poll: u64,
@@ -103,6 +108,8 @@ impl World {
             polls: 0,
             link: LinkHealth::default(),
             ends: <[End; 2]>::default(),
+            waiting: 0,
+            served: 0.0,
             travelling: VecDeque::new(),
             random: SplitMix64::new(seed),
             next_poll: 0,
@@ -170,7 +177,8 @@ impl World {
         self.owed -= frames;
         self.ends[0].counts.frames += frames as u64;
         self.ends[0].counts.bytes += frames as u64 * frame;
-        self.travelling.push_back(frames as u64);
+        let leaving = self.queue(frames as u64);
+        self.travelling.push_back(leaving);
         let arriving = if self.travelling.len() > delay { self.travelling.pop_front() } else { None };
         if loss + damage + merged == 0.0 {
             self.ends[1].counts.frames += arriving.unwrap_or(0);
@@ -189,6 +197,20 @@ impl World {
                 counts.damaged += 1;
             }
         }
+    }
+
+    /// Lets frames wait for the link, if there is room; returns those that leave in this millisecond.
+    fn queue(&mut self, frames: u64) -> u64 {
+        let (capacity, room) = self.behaviour.capacity;
+        if capacity == 0.0 {
+            return frames;
+        }
+        self.waiting = (self.waiting + frames).min(room);
+        self.served += capacity / 1e3;
+        let leaving = self.waiting.min(self.served as u64);
+        self.waiting -= leaving;
+        self.served = if self.waiting == 0 { 0.0 } else { self.served - leaving as f64 };
+        leaving
     }
 
     fn poll(&mut self) {
@@ -232,7 +254,10 @@ impl World {
         let [src, dst] = &self.ends;
         let delay = Duration::from_millis(self.behaviour.delay as u64);
         let Some(step) = self.link.comparison.step(&src.readings, &dst.readings, delay) else { return };
-        match self.link.note(step, &self.settings, false) {
+        let bits = self.behaviour.capacity.0 * self.behaviour.frame as f64 * 8.0;
+        let state = LinkState { capacity: BitsPerSec(bits as u64), ..LinkState::default() };
+        let usage = self.link.congestion.note(&step, state, None);
+        match self.link.note(step, &self.settings, usage) {
             Some(Change::Suspicious) => {
                 self.next_poll = self.next_poll.min(self.now + 100);
                 self.suspected_until = self.now + SUSPICION_TIME;
