@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use braid_lab::scenario::Scenario;
-use braid_lab::{Report, Row};
+use braid_lab::{Report, RequestRow, Row};
 
 use crate::error::ResultsError;
 use crate::plan::{Figure, Plan, Run};
@@ -63,6 +63,9 @@ pub struct SettingRow {
     pub core_seconds: Option<Statistics>,
     /// The most memory that sockets held, in bytes, if that was measured.
     pub socket_bytes: Option<Statistics>,
+    /// In how many milliseconds 99 % of the requests were answered, the slowest kind of them, while nothing else was sent, and
+    /// meanwhile; if there were any.
+    pub answers_ms: [Option<Statistics>; 2],
 }
 
 /// An expectation, over all repetitions.
@@ -207,7 +210,16 @@ fn setting(Key { line, streams, .. }: Key, values: &[Vec<&Row>]) -> SettingRow {
         share: mean(|row| row.fraction_of_capacity),
         core_seconds: mean(|row| row.cost.map_or(f64::NAN, |it| it.core_seconds_per_gbit)),
         socket_bytes: mean(|row| row.cost.map_or(f64::NAN, |it| it.socket_bytes as f64)),
+        answers_ms: [
+            mean(|row| slowest(row, |it| it.idle.p99_ms)),
+            mean(|row| slowest(row, |it| it.loaded.p99_ms)),
+        ],
     }
+}
+
+/// Of all requests beside a transfer; NaN without any.
+fn slowest(row: &Row, of: fn(&RequestRow) -> f64) -> f64 {
+    row.requests.iter().map(of).fold(f64::NAN, f64::max)
 }
 
 fn verdicts(records: &[Record]) -> Vec<VerdictRow> {

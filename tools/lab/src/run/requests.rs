@@ -86,8 +86,9 @@ impl Asking {
         Ok(asking)
     }
 
-    /// Ends, and says how long the answers took to requests that were sent in this time after the start.
-    pub(super) fn finish(mut self, from: Duration, until: Duration) -> Result<Vec<Waits>, LabError> {
+    /// Ends, and says how long the answers took to requests that were sent in this time after the start; nothing of those that
+    /// sent none then.
+    pub(super) fn finish(mut self, from: Duration, until: Duration) -> Result<Vec<Option<Waits>>, LabError> {
         self.stop.clients.store(true, Ordering::Relaxed);
         let failed = |error| LabError::io("asking requests", error);
         let (mut asked, mut servers) = (Vec::new(), Vec::new());
@@ -114,7 +115,7 @@ pub(super) fn idle(
     lab: &Deployment,
     traffic: &Traffic,
     interrupt: &Interrupt,
-) -> Result<Vec<Waits>, LabError> {
+) -> Result<Vec<Option<Waits>>, LabError> {
     if traffic.requests.is_empty() {
         return Ok(Vec::new());
     }
@@ -123,19 +124,26 @@ pub(super) fn idle(
     asking.finish(Duration::ZERO, IDLE_TIME)
 }
 
-/// The rows of all requests.
-pub(super) fn rows(lab: &Deployment, traffic: &Traffic, idle: &[Waits], loaded: &[Waits]) -> Vec<RequestRow> {
+/// The rows of all requests that were sent while transfers were measured.
+pub(super) fn rows(
+    lab: &Deployment,
+    traffic: &Traffic,
+    idle: &[Option<Waits>],
+    loaded: &[Option<Waits>],
+) -> Vec<RequestRow> {
     let name = |host: usize| lab.deployed.plan.hosts[host].name.clone();
     let all = traffic.requests.iter().zip(idle.iter().zip(loaded));
-    let row = |(requests, (idle, loaded)): (&Requests, (&Waits, &Waits))| RequestRow {
-        from: name(requests.direction.from),
-        to: name(requests.direction.to),
-        protocol: requests.protocol,
-        port: requests.port,
-        idle: *idle,
-        loaded: *loaded,
+    let row = |(requests, (idle, loaded)): (&Requests, (&Option<Waits>, &Option<Waits>))| {
+        Some(RequestRow {
+            from: name(requests.direction.from),
+            to: name(requests.direction.to),
+            protocol: requests.protocol,
+            port: requests.port,
+            idle: (*idle)?,
+            loaded: (*loaded)?,
+        })
     };
-    all.map(row).collect()
+    all.filter_map(row).collect()
 }
 
 /// What a thread has found out.
@@ -294,17 +302,16 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// NaN if nothing was asked then.
-fn waits(asked: &[Asked], from: Duration, until: Duration) -> Waits {
+fn waits(asked: &[Asked], from: Duration, until: Duration) -> Option<Waits> {
     let mut took: Vec<_> = asked
         .iter()
         .filter(|it| (from..until).contains(&it.at))
         .map(|it| it.took.as_secs_f64() * 1e3)
         .collect();
     took.sort_by(f64::total_cmp);
-    let of = |percent: usize| took.get((took.len() * percent / 100).min(took.len().saturating_sub(1)));
-    let [median_ms, p99_ms] = [50, 99].map(|percent| of(percent).copied().unwrap_or(f64::NAN));
-    Waits { median_ms, p99_ms }
+    let of =
+        |percent: usize| took.get((took.len() * percent / 100).min(took.len().saturating_sub(1))).copied();
+    Some(Waits { median_ms: of(50)?, p99_ms: of(99)? })
 }
 
 #[cfg(test)]
@@ -341,8 +348,8 @@ mod tests {
         let second =
             |at: u64, took: u64| Asked { at: Duration::from_secs(at), took: Duration::from_millis(took) };
         let asked = [second(0, 900), second(1, 10), second(2, 30), second(3, 1_000), second(4, 900)];
-        let waits = waits(&asked, Duration::from_secs(1), Duration::from_secs(4));
-        assert_eq!((waits.median_ms, waits.p99_ms), (30.0, 1_000.0));
-        assert!(super::waits(&asked, Duration::from_secs(9), Duration::from_secs(9)).p99_ms.is_nan());
+        let counted = waits(&asked, Duration::from_secs(1), Duration::from_secs(4));
+        assert_eq!(counted, Some(Waits { median_ms: 30.0, p99_ms: 1_000.0 }));
+        assert_eq!(waits(&asked, Duration::from_secs(9), Duration::from_secs(9)), None);
     }
 }

@@ -58,7 +58,7 @@ impl<'a> Round<'a> {
         let leaders = LeaderWatch::start(self.lab);
         let asking = Asking::start(self.lab, self.traffic)?;
         let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
-        let loaded = asking.finish(self.traffic.warm_up, self.traffic.warm_up + self.traffic.duration);
+        let loaded = asking.finish(self.measured_from(), self.traffic.warm_up + self.traffic.duration);
         let events = schedule.rows(&self.scenario.topology);
         let leaders = leaders.map(LeaderWatch::finish).unwrap_or_default();
         schedule.undo()?;
@@ -74,6 +74,12 @@ impl<'a> Round<'a> {
             first.captures = captures.finish(interrupt)?;
         }
         Ok(rows)
+    }
+
+    /// When the measurement begins after the start: that of files at once.
+    fn measured_from(&self) -> Duration {
+        let are_files = self.transfers.iter().all(|transfer| transfer.setting.work.bytes > 0);
+        if are_files { Duration::ZERO } else { self.traffic.warm_up }
     }
 
     fn send(

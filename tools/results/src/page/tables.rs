@@ -62,24 +62,68 @@ pub(super) fn settings(found: &RunFindings) -> String {
     if found.settings.is_empty() {
         return String::new();
     }
-    let has_cost = found.settings.iter().any(|row| row.core_seconds.is_some());
-    let (titles, line) =
-        if has_cost { (" core-seconds a Gbit | MB in sockets |", "---|---|") } else { ("", "") };
-    let mut text = format!("\n| setting | Mbit/s | % of the maximum flow |{titles}\n|---|---|---|{line}\n");
+    let columns: Vec<_> =
+        COLUMNS.iter().filter(|it| found.settings.iter().any(|row| it.is_for(row))).collect();
+    let titles: String = columns.iter().map(|it| format!(" {} |", it.title)).collect();
+    let mut text = format!("\n| setting |{titles}\n|---|{}\n", "---|".repeat(columns.len()));
     for row in &found.settings {
-        let [goodput, share] = [(row.goodput, Unit::Mbit), (row.share, Unit::Percent)]
-            .map(|(values, unit)| values.map(|it| bare(it, unit)).unwrap_or_default());
-        let cost = if has_cost { cost(row) } else { String::new() };
-        let _ = writeln!(text, "| {} | {goodput} | {share} |{cost}", cell(&row.name));
+        let cells: String = columns.iter().map(|it| format!(" {} |", it.cell(row))).collect();
+        let _ = writeln!(text, "| {} |{cells}", cell(&row.name));
     }
     text
 }
 
-/// Two cells: of all processors, and of the hosts' memory.
-fn cost(row: &SettingRow) -> String {
-    let seconds = row.core_seconds.map(|it| bare(it, Unit::Ratio)).unwrap_or_default();
-    let megabytes = row.socket_bytes.map(|it| spread(it, |bytes| format!("{:.2}", bytes / 1e6)));
-    format!(" {seconds} | {} |", megabytes.unwrap_or_default())
+/// A column of the table of settings.
+struct Column {
+    title: &'static str,
+    of: fn(&SettingRow) -> Option<Statistics>,
+    text: fn(Statistics) -> String,
+    /// Whether it is left out where nothing of it was measured.
+    may_lack: bool,
+}
+
+const COLUMNS: [Column; 6] = [
+    Column { title: "Mbit/s", of: |row| row.goodput, text: |it| bare(it, Unit::Mbit), may_lack: false },
+    Column {
+        title: "% of the maximum flow",
+        of: |row| row.share,
+        text: |it| bare(it, Unit::Percent),
+        may_lack: false,
+    },
+    Column {
+        title: "core-seconds a Gbit",
+        of: |row| row.core_seconds,
+        text: |it| bare(it, Unit::Ratio),
+        may_lack: true,
+    },
+    Column {
+        title: "MB in sockets",
+        of: |row| row.socket_bytes,
+        text: |it| spread(it, |bytes| format!("{:.2}", bytes / 1e6)),
+        may_lack: true,
+    },
+    Column {
+        title: "99 % of idle answers, ms",
+        of: |row| row.answers_ms[0],
+        text: |it| spread(it, |ms| format!("{ms:.1}")),
+        may_lack: true,
+    },
+    Column {
+        title: "99 % of answers, ms",
+        of: |row| row.answers_ms[1],
+        text: |it| spread(it, |ms| format!("{ms:.1}")),
+        may_lack: true,
+    },
+];
+
+impl Column {
+    fn is_for(&self, row: &SettingRow) -> bool {
+        !self.may_lack || (self.of)(row).is_some()
+    }
+
+    fn cell(&self, row: &SettingRow) -> String {
+        (self.of)(row).map(self.text).unwrap_or_default()
+    }
 }
 
 /// The expectations with their limits.
