@@ -13,8 +13,8 @@ const FULL_SHARE: f64 = 0.9;
 /// and while they wait in it for this long, or for this share of its delay if that is longer.
 const QUEUE_DELAY: Duration = Duration::from_millis(3);
 const QUEUE_SHARE: u32 = 4;
-/// Below this share of its capacity a link cannot have been full for a noticeable part of a step.
-const IDLE_SHARE: f64 = 0.05;
+/// A burst in which a queue overflows fills the link for this long at least, in seconds.
+const FULL_TIME: f64 = 0.05;
 /// Traffic is steady if its rate differs from that of the step before by this factor at most.
 const STEADY: f64 = 2.0;
 /// The least delay counts as that without queues for one to two of these.
@@ -33,16 +33,16 @@ pub(super) struct Congestion {
 /// How much of the link's capacity was used in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Usage {
-    /// It had room all the time: what is missing is the link's.
+    /// Nothing shows that it was full: what is missing is the link's.
     Room,
-    /// It may have been full for a moment: traffic came in a burst, of which the step does not show how fast it was.
+    /// It may have been full for a moment: the rate changed, and the step does not show how high it was.
     Burst,
     /// It was full, or frames waited.
     Full,
 }
 
 impl Congestion {
-    /// Whether frames may have been lost in this step because the link was full.
+    /// How much of the capacity was used in this step.
     pub(super) fn note(&mut self, step: &Step, state: LinkState, delay: Option<DelayReading>) -> Usage {
         let load = f64::from(step.bytes) * 8.0 / step.time.as_secs_f64();
         let before = std::mem::replace(&mut self.load, load);
@@ -54,7 +54,7 @@ impl Congestion {
         let (higher, lower) = (load.max(before), load.min(before));
         if waits || share(load) >= FULL_SHARE {
             Usage::Full
-        } else if share(higher) >= IDLE_SHARE && higher > STEADY * lower {
+        } else if share(higher) * step.time.as_secs_f64() >= FULL_TIME && higher > STEADY * lower {
             Usage::Burst
         } else {
             Usage::Room
@@ -69,5 +69,58 @@ impl Congestion {
         let least = current.map_or(base, |least| least.min(base));
         self.least[0] = Some(least);
         before.map_or(least, |before| before.min(least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::BitsPerSec;
+
+    use super::*;
+
+    /// The usage of the second of two steps of this length with these shares of the capacity.
+    fn usage(time: u64, [before, share]: [f32; 2], delays: Option<[u64; 2]>) -> Usage {
+        let state = LinkState { capacity: BitsPerSec(8_000_000), ..LinkState::default() };
+        let delay = delays.map(|[base, latest]| DelayReading {
+            base: Duration::from_millis(base),
+            current: Duration::from_millis(latest),
+            latest: Duration::from_millis(latest),
+            p50: Duration::from_millis(latest),
+            p99: Duration::from_millis(latest),
+            at: Time::ZERO,
+        });
+        let (mut congestion, time) = (Congestion::default(), Duration::from_millis(time));
+        let step = |share: f32| Step { time, bytes: share * 1e6 * time.as_secs_f32(), ..Step::default() };
+        congestion.note(&step(before), state, None);
+        congestion.note(&step(share), state, delay)
+    }
+
+    #[test]
+    fn a_link_is_full_by_its_load_or_its_queue() {
+        assert_eq!(usage(1_000, [0.91, 0.91], None), Usage::Full);
+        assert_eq!(usage(1_000, [0.89, 0.89], None), Usage::Room);
+        assert_eq!(usage(1_000, [0.5, 0.5], Some([20, 24])), Usage::Room);
+        assert_eq!(usage(1_000, [0.5, 0.5], Some([20, 26])), Usage::Full);
+    }
+
+    #[test]
+    fn a_rate_that_changes_may_hide_that_it_was_full_for_a_twentieth_of_a_second() {
+        for (time, shares, expected) in [
+            (1_000, [0.0, 0.06], Usage::Burst),
+            (1_000, [0.06, 0.0], Usage::Burst),
+            (1_000, [0.0, 0.04], Usage::Room),
+            (1_000, [0.06, 0.1], Usage::Room),
+            (200, [0.0, 0.2], Usage::Room),
+            (200, [0.0, 0.3], Usage::Burst),
+        ] {
+            assert_eq!(usage(time, shares, None), expected, "{time} {shares:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_full_whose_capacity_is_not_known() {
+        let mut congestion = Congestion::default();
+        let step = Step { time: Duration::from_secs(1), bytes: 1e9, ..Step::default() };
+        assert_eq!(congestion.note(&step, LinkState::default(), None), Usage::Room);
     }
 }

@@ -110,24 +110,31 @@ impl LinkHealth {
     /// Takes the next step. What is lost while frames may have queued in the link is no evidence.
     pub(super) fn note(&mut self, step: Step, settings: &HealthSettings, usage: Usage) -> Option<Change> {
         self.rate = step.rate();
-        if usage != Usage::Room {
-            self.test.restart();
-            let is_lossy = step.lost_or_damaged() > MAX_STRAY_LOSSES + settings.loss_limit * step.frames;
+        let (shown, is_in_doubt) = match usage {
+            Usage::Room => (step, false),
             // Shorter steps tell bursts from steady traffic.
-            let is_in_doubt = usage == Usage::Burst && is_lossy && self.degraded().is_none();
-            return is_in_doubt.then_some(Change::Suspicious);
+            Usage::Burst => {
+                (step.without_losses(), step.lost_or_damaged() > strays(&step, settings.loss_limit))
+            }
+            Usage::Full => {
+                self.test.restart();
+                (step.without_losses(), false)
+            }
+        };
+        if usage == Usage::Full && shown.damaged == 0 {
+            return None;
         }
-        let verdict = self.test.note(step, settings.loss_limit);
+        let verdict = self.test.note(shown, settings.loss_limit);
         match &mut self.state {
             State::Degraded(degraded) => {
-                let recovered = degraded.note(&step, settings)?;
+                let recovered = degraded.note(if usage == Usage::Full { &shown } else { &step }, settings)?;
                 let hold = degraded.hold;
                 self.state = State::Working { after: Some(Recovery { at: step.at, hold }) };
                 self.test.restart();
                 Some(Change::Recovered(recovered))
             }
             State::Working { after } => match verdict {
-                Verdict::Clean => None,
+                Verdict::Clean => is_in_doubt.then_some(Change::Suspicious),
                 Verdict::Suspicious => Some(Change::Suspicious),
                 Verdict::Lossy(evidence) => {
                     let hold = next_hold(*after, step.at, settings);
@@ -153,10 +160,9 @@ impl Degraded {
     fn note(&mut self, step: &Step, settings: &HealthSettings) -> Option<LossEvidence> {
         self.frames += step.frames;
         self.lost += step.lost_or_damaged();
-        let stray = MAX_STRAY_LOSSES
-            + settings.loss_limit * CLEAN_SHARE * self.frames
-            + 2.0 * (f64::from(step.uncertain) * step.rate() + f64::from(step.ramp));
-        if self.lost > stray {
+        let before = self.frames - step.frames;
+        let tolerated = settings.loss_limit * CLEAN_SHARE;
+        if self.lost > tolerated * before + strays(step, tolerated) {
             (self.clean_since, self.frames, self.lost) = (step.at, 0.0, 0.0);
             return None;
         }
@@ -169,6 +175,12 @@ impl Degraded {
             time,
         })
     }
+}
+
+/// The frames that may be missing after a step on a link that loses this share at most.
+fn strays(step: &Step, share: f64) -> f64 {
+    let uncertain = f64::from(step.uncertain) * step.rate() + f64::from(step.ramp);
+    MAX_STRAY_LOSSES + share * step.frames + 2.0 * uncertain
 }
 
 /// Twice the hold time before, if the link was taken back not long ago.

@@ -11,8 +11,7 @@
 //! with the traffic are overtaken by losses that do. Counters that lag behind by a second make the test slow, and
 //! not wrong.
 //!
-//! Losses that have ended by then were those of a burst, such as a queue that was full for a moment: an alarm takes further
-//! ones.
+//! An alarm needs further losses after the threshold: a queue that was full for a moment causes none.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -10,7 +10,7 @@ use super::readings::PortReadings;
 const MIN_STEP: Duration = Duration::from_millis(50);
 
 /// What happened on a directed link between two comparisons. There are many, so what need not be exact is short.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Step {
     /// When it ended.
     pub(super) at: Time,
@@ -37,6 +37,16 @@ impl Step {
     pub(super) fn lost_or_damaged(&self) -> f64 {
         // A negative number must stay one: errors of readings balance each other.
         if self.damaged > 0 { self.lost.max(self.damaged as f64) } else { self.lost }
+    }
+
+    /// What it shows of the link if frames may have been lost to a full queue: damaged ones are the link's, and what arrived too
+    /// much balances errors of other readings.
+    pub(super) fn without_losses(self) -> Self {
+        let damaged = self.damaged as f64;
+        match self.damaged {
+            0 => Self { frames: 0.0, lost: self.lost.min(0.0), ..self },
+            _ => Self { lost: damaged, ..self },
+        }
     }
 
     /// Frames that were sent.

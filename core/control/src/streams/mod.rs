@@ -45,8 +45,8 @@ pub(crate) struct Streams {
     rebalance: Rebalance,
     /// Streams that lost their path, and when.
     unplaced: BTreeMap<StreamId, Time>,
-    /// Streams whose first rules wait for their path.
-    unwritten: BTreeSet<StreamId>,
+    /// Where streams whose first rules are not written enter their first paths, forward first.
+    unwritten: BTreeMap<StreamId, [Hop; 2]>,
     /// Streams that may have ended under another controller. They get no path before a rule of them is found.
     unconfirmed: BTreeSet<StreamId>,
     /// Whether links were added since streams were last spread.
@@ -142,12 +142,16 @@ impl Streams {
 
     /// Commits a ready transaction, except rules that are not wanted any more.
     ///
-    /// The first rules of a stream that is to move are wanted until it does: hosts and held packets wait for them.
+    /// The first rules of a stream that is to move are wanted until later ones are written: hosts and held packets wait for them.
     pub(crate) fn commit(&mut self, deps: &mut StreamDeps<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
+                let is_first = self.unwritten.get(id).is_some_and(|[forward, back]| match reverse {
+                    true => back == hop,
+                    false => forward == hop,
+                });
                 let wanted = deps.rules().hop(*id, *reverse);
-                wanted.is_some_and(|(at, to)| at == *dpid && (to == *hop || self.unwritten.contains(id)))
+                wanted.is_some_and(|(at, to)| at == *dpid && (to == *hop || is_first))
             }
             Command::Add { rule: Rule::Resequence { id, .. }, .. } => deps.spray.stream(*id).is_some(),
             Command::Add { rule: Rule::AdvisedHandshake { tuple, .. }, .. } => {

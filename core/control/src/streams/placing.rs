@@ -95,7 +95,7 @@ impl Streams {
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared: *shared });
         self.set_route_by(deps, id, route, [forward, reverse]);
         if is_first {
-            self.unwritten.insert(id);
+            self.unwritten.insert(id, [forward, reverse]);
         }
         self.watch_teardown(deps, id, batch);
         Some(Hops::from([forward, reverse]))

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -69,9 +70,9 @@ struct Stop {
     servers: Arc<AtomicBool>,
 }
 
-/// A request: when it was sent after the start, and how long its answer took.
+/// A request: when it was sent, and how long its answer took.
 struct Asked {
-    at: Duration,
+    at: Instant,
     took: Duration,
 }
 
@@ -86,9 +87,8 @@ impl Asking {
         Ok(asking)
     }
 
-    /// Ends, and says how long the answers took to requests that were sent in this time after the start; nothing of those that
-    /// sent none then.
-    pub(super) fn finish(mut self, from: Duration, until: Duration) -> Result<Vec<Option<Waits>>, LabError> {
+    /// Ends, and says how long the answers took to requests that were sent in this time; nothing of those that sent none then.
+    pub(super) fn finish(mut self, time: Range<Instant>) -> Result<Vec<Option<Waits>>, LabError> {
         self.stop.clients.store(true, Ordering::Relaxed);
         let failed = |error| LabError::io("asking requests", error);
         let (mut asked, mut servers) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl Asking {
         // Their ports are free when this returns. What a server could not answer, its client has waited for in vain.
         self.stop.servers.store(true, Ordering::Relaxed);
         servers.into_iter().for_each(|server| drop(ended(server)));
-        Ok(asked.iter().map(|asked| waits(asked, from, until)).collect())
+        Ok(asked.iter().map(|asked| waits(asked, &time)).collect())
     }
 }
 
@@ -120,8 +120,9 @@ pub(super) fn idle(
         return Ok(Vec::new());
     }
     let asking = Asking::start(lab, traffic)?;
+    let start = Instant::now();
     interrupt.poll(IDLE_TIME, || Ok(None::<()>))?;
-    asking.finish(Duration::ZERO, IDLE_TIME)
+    asking.finish(start..start + IDLE_TIME)
 }
 
 /// The rows of all requests that were sent while transfers were measured.
@@ -257,7 +258,7 @@ fn ask(socket: &impl Questions, stop: &AtomicBool) -> io::Result<Vec<Asked>> {
     }
     Ok(sent
         .into_iter()
-        .map(|(at, took)| Asked { at, took: took.unwrap_or(PATIENCE).min(PATIENCE) })
+        .map(|(at, took)| Asked { at: start + at, took: took.unwrap_or(PATIENCE).min(PATIENCE) })
         .collect())
 }
 
@@ -302,12 +303,9 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-fn waits(asked: &[Asked], from: Duration, until: Duration) -> Option<Waits> {
-    let mut took: Vec<_> = asked
-        .iter()
-        .filter(|it| (from..until).contains(&it.at))
-        .map(|it| it.took.as_secs_f64() * 1e3)
-        .collect();
+fn waits(asked: &[Asked], time: &Range<Instant>) -> Option<Waits> {
+    let mut took: Vec<_> =
+        asked.iter().filter(|it| time.contains(&it.at)).map(|it| it.took.as_secs_f64() * 1e3).collect();
     took.sort_by(f64::total_cmp);
     let of =
         |percent: usize| took.get((took.len() * percent / 100).min(took.len().saturating_sub(1))).copied();
@@ -345,11 +343,12 @@ mod tests {
 
     #[test]
     fn only_requests_of_the_time_count_and_those_without_an_answer_as_a_second() {
-        let second =
-            |at: u64, took: u64| Asked { at: Duration::from_secs(at), took: Duration::from_millis(took) };
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let second = |at: u64, took: u64| Asked { at: after(at), took: Duration::from_millis(took) };
         let asked = [second(0, 900), second(1, 10), second(2, 30), second(3, 1_000), second(4, 900)];
-        let counted = waits(&asked, Duration::from_secs(1), Duration::from_secs(4));
+        let counted = waits(&asked, &(after(1)..after(4)));
         assert_eq!(counted, Some(Waits { median_ms: 30.0, p99_ms: 1_000.0 }));
-        assert_eq!(waits(&asked, Duration::from_secs(9), Duration::from_secs(9)), None);
+        assert_eq!(waits(&asked, &(after(9)..after(9))), None);
     }
 }

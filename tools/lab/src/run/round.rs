@@ -1,5 +1,6 @@
 //! One round of simultaneous transfers, from start to rows of the report.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::background::{self, Running};
@@ -27,6 +28,12 @@ pub(super) struct Round<'a> {
     scenario: &'a Scenario,
     traffic: &'a Traffic,
     transfers: Vec<Transfer<'a>>,
+}
+
+/// What was sent, and the time that counts.
+struct Sent {
+    rows: Vec<Row>,
+    measured: Range<Instant>,
 }
 
 impl<'a> Round<'a> {
@@ -57,13 +64,15 @@ impl<'a> Round<'a> {
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
         let leaders = LeaderWatch::start(self.lab);
         let asking = Asking::start(self.lab, self.traffic)?;
-        let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
-        let loaded = asking.finish(self.measured_from(), self.traffic.warm_up + self.traffic.duration);
+        let sent = self.send(first, (&mut schedule, &mut background), progress, interrupt);
+        let measured =
+            sent.as_ref().map_or_else(|_| Instant::now()..Instant::now(), |it| it.measured.clone());
+        let loaded = asking.finish(measured);
         let events = schedule.rows(&self.scenario.topology);
         let leaders = leaders.map(LeaderWatch::finish).unwrap_or_default();
         schedule.undo()?;
         background.check()?;
-        let mut rows = rows?;
+        let mut rows = sent?.rows;
         let requests = requests::rows(self.lab, self.traffic, &idle, &loaded?);
         for row in &mut rows {
             row.requests.clone_from(&requests);
@@ -76,10 +85,13 @@ impl<'a> Round<'a> {
         Ok(rows)
     }
 
-    /// When the measurement begins after the start: that of files at once.
-    fn measured_from(&self) -> Duration {
-        let are_files = self.transfers.iter().all(|transfer| transfer.setting.work.bytes > 0);
-        if are_files { Duration::ZERO } else { self.traffic.warm_up }
+    /// The part of the time of sending that counts: all of it for files.
+    fn measured(&self, sent: Range<Instant>) -> Range<Instant> {
+        if self.transfers.iter().all(|transfer| transfer.setting.work.bytes > 0) {
+            return sent;
+        }
+        let from = sent.start + self.traffic.warm_up;
+        from..from + self.traffic.duration
     }
 
     fn send(
@@ -88,7 +100,7 @@ impl<'a> Round<'a> {
         (schedule, background): (&mut Schedule<'_>, &mut Running),
         progress: &dyn Progress,
         interrupt: &Interrupt,
-    ) -> Result<Vec<Row>, LabError> {
+    ) -> Result<Sent, LabError> {
         let before = self.transfers.iter().map(|it| MptcpCounters::of(&it.client_namespace()));
         let before = before.collect::<Result<Vec<_>, _>>()?;
         let heard = self.joins();
@@ -111,13 +123,14 @@ impl<'a> Round<'a> {
             meter.as_mut().map_or(Ok(()), |it| it.look(elapsed))?;
             all_finished(&mut running)
         })?;
+        let measured = self.measured(start..Instant::now());
         let cost = meter.map(CostMeter::finish).transpose()?;
         let heard = self.joins().since(heard);
         self.report_joins(heard, progress);
         let mut rows = self.rows(running, &watch, (&before, heard.all), start.elapsed())?;
         let cost = cost.and_then(|it| it.of(&rows));
         rows.iter_mut().for_each(|row| row.cost = cost);
-        Ok(rows)
+        Ok(Sent { rows, measured })
     }
 
     /// The measurement of what the round costs, if the scenario wants it.

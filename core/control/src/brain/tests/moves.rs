@@ -9,12 +9,13 @@ use braid_steering::{AdviceRequest, StreamId};
 
 use super::advice::{answer, from_1_to_9, open_unheard, put};
 use super::mptcp::{KEY, THREE_WAYS, join, open};
-use super::network::{Network, dpid, ip, mac, tuple};
+use super::network::{Network, dpid, ip, mac, port, tuple};
 use crate::brain::{Dispatch, stream_deps};
-use crate::command::Commands;
+use crate::command::{Command, Commands};
 use crate::fabric::Replaces;
+use crate::pipeline::Rule;
 use crate::request::Asker;
-use crate::streams::PlaceOn;
+use crate::streams::{NetworkChange, PlaceOn};
 
 /// Slow switches: what the controller says waits until they read it.
 fn slow() -> Network {
@@ -66,6 +67,28 @@ fn what_is_moved_before_it_has_rules_gets_those_it_was_to_have() {
     let [ends] = advice.subflows.as_slice() else { panic!("{advice:?}") };
     network.late = None;
     open_unheard(&mut network, ends);
+}
+
+#[test]
+fn what_was_to_lead_to_where_a_host_has_left_is_not_written() {
+    let mut network = slow();
+    let subflow = tuple(ip(1), 1001, ip(9));
+    let syn = build::tcp(subflow).macs(mac(1), mac(9)).flags(TcpFlags::SYN).options(&join(KEY)).frame();
+    network.send(1, &syn);
+    let stream = newest(&network);
+    let dispatch = Dispatch { brain: &mut network.brain, now: network.now, out: &mut Commands::default() };
+    let deps = &mut stream_deps!(dispatch);
+    dispatch.brain.streams.handle_change(deps, NetworkChange::AddressMoved(ip(9)));
+    move_to(&mut network, stream, &[1, 3, 4, 9]);
+    catch_up(&mut network, &[1, 2, 9]);
+    let old = port(1, 2);
+    let leads_there = |change: &&Command| match change {
+        Command::Add { dpid, rule: Rule::Stream { id, hop, .. } } => {
+            *id == stream && *dpid == old.dpid && hop.port == old.port
+        }
+        _ => false,
+    };
+    assert_eq!(network.changes.iter().filter(leads_there).count(), 0);
 }
 
 #[test]

@@ -162,6 +162,36 @@ fn a_lossy_link_with_a_tenth_of_its_capacity_in_use_is_found() {
 }
 
 #[test]
+fn a_lossy_link_is_found_though_its_traffic_comes_and_goes() {
+    for (rate, bursts) in
+        [(1_000.0, 300), (1_000.0, 1_000), (1_000.0, 3_000), (3_000.0, 1_000), (3_000.0, 3_000)]
+    {
+        let behaviour = Behaviour { rate, bursts, loss: 0.02, capacity: (10_000.0, 100), ..STEADY };
+        let times = times_to_find(behaviour, 40);
+        let found = times.iter().filter(|time| **time <= Duration::from_secs(30)).count();
+        assert!(found * 10 >= times.len() * 9, "{rate} {bursts}: {times:?}");
+    }
+}
+
+#[test]
+fn frames_that_are_damaged_in_bursts_are_found() {
+    let behaviour = Behaviour { bursts: 500, damage: 0.01, capacity: (10_000.0, 100), ..STEADY };
+    let times = times_to_find(behaviour, 40);
+    assert!(times.iter().all(|time| *time < Duration::from_secs(10)), "{times:?}");
+}
+
+#[test]
+fn a_link_whose_traffic_comes_and_goes_is_taken_back() {
+    let behaviour = Behaviour { bursts: 1_000, loss: 0.05, capacity: (10_000.0, 100), ..STEADY };
+    let mut world = World::new(behaviour, 5);
+    world.run(60);
+    assert_eq!(world.alarms(), 1, "{:?}", world.changes);
+    world.behaviour.loss = 0.0;
+    world.run(60);
+    assert_eq!(world.recoveries().len(), 1, "{:?}", world.changes);
+}
+
+#[test]
 fn counters_that_start_anew_are_no_losses_and_hide_none() {
     let mut world = World::new(STEADY, 1);
     for end in [0, 1, 0, 1] {
@@ -208,9 +238,11 @@ fn the_hold_time_doubles_when_losses_return_and_is_forgotten_after_a_long_clean_
 
 #[test]
 fn suspicions_of_a_clean_link_cost_little() {
-    let mut world = World::new(Behaviour { bursts: 300, reply: 15, ..STEADY }, 2);
-    world.run(HALF_AN_HOUR);
-    assert!(world.polls < HALF_AN_HOUR * 3 / 2, "{}", world.polls);
+    for (reply, capacity) in [(15, (0.0, 0)), (40, (10_000.0, 1_000))] {
+        let mut world = World::new(Behaviour { bursts: 300, reply, capacity, ..STEADY }, 2);
+        world.run(HALF_AN_HOUR);
+        assert!(world.polls < HALF_AN_HOUR * 3 / 2, "{reply}: {}", world.polls);
+    }
 }
 
 #[test]
