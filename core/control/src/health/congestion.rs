@@ -13,9 +13,9 @@ const FULL_SHARE: f64 = 0.9;
 /// and while they wait in it for this long, or for this share of its delay if that is longer.
 const QUEUE_DELAY: Duration = Duration::from_millis(3);
 const QUEUE_SHARE: u32 = 4;
-/// A burst in which a queue overflows fills the link for this long at least, in seconds.
+/// A burst that fills the link for this long may overflow a queue, in seconds. Shorter ones are not recognised.
 const FULL_TIME: f64 = 0.05;
-/// Traffic is steady if its rate differs from that of the step before by this factor at most.
+/// Traffic is steady if the rates of steps differ by this factor at most.
 const STEADY: f64 = 2.0;
 /// The least delay counts as that without queues for one to two of these.
 const EPOCH: Duration = Duration::from_secs(600);
@@ -26,8 +26,34 @@ pub(super) struct Congestion {
     /// The least delay of this epoch and of the one before: a queue may last for longer than the usual window.
     least: [Option<Duration>; 2],
     epoch: Time,
-    /// The load of the step before, in bits a second.
-    load: f64,
+    /// The traffic of the two steps before: a burst may fall into both.
+    before: [Traffic; 2],
+}
+
+/// The traffic of a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    /// The share of the capacity in use; 0 if that is not known.
+    share: f64,
+    /// The time in seconds for which the link was full if it was idle for the rest.
+    full: f64,
+}
+
+impl Traffic {
+    fn of(step: &Step, state: LinkState) -> Self {
+        let time = step.time.as_secs_f64();
+        let full = match state.capacity.0 {
+            0 => 0.0,
+            _ => f64::from(step.bytes) * 8.0 / state.capacity.as_f64(),
+        };
+        Self { share: full / time, full }
+    }
+
+    /// Whether one of them is a burst beside the other.
+    fn differs(self, other: Self) -> bool {
+        let (higher, lower) = if self.share > other.share { (self, other) } else { (other, self) };
+        higher.full >= FULL_TIME && higher.share > STEADY * lower.share
+    }
 }
 
 /// How much of the link's capacity was used in a step.
@@ -44,17 +70,17 @@ pub(super) enum Usage {
 impl Congestion {
     /// How much of the capacity was used in this step.
     pub(super) fn note(&mut self, step: &Step, state: LinkState, delay: Option<DelayReading>) -> Usage {
-        let load = f64::from(step.bytes) * 8.0 / step.time.as_secs_f64();
-        let before = std::mem::replace(&mut self.load, load);
+        let traffic = Traffic::of(step, state);
+        let differs = self.before.iter().any(|before| before.differs(traffic));
+        let [_, last] = self.before;
+        self.before = [last, traffic];
         let delays = delay.map(|delay| (self.least(step.at, delay.base), delay.latest));
         let waits = delays.is_some_and(|(least, latest)| {
             latest.saturating_sub(least) >= QUEUE_DELAY.max(least / QUEUE_SHARE)
         });
-        let share = |load: f64| if state.capacity.0 > 0 { load / state.capacity.as_f64() } else { 0.0 };
-        let (higher, lower) = (load.max(before), load.min(before));
-        if waits || share(load) >= FULL_SHARE {
+        if waits || traffic.share >= FULL_SHARE {
             Usage::Full
-        } else if share(higher) * step.time.as_secs_f64() >= FULL_TIME && higher > STEADY * lower {
+        } else if differs {
             Usage::Burst
         } else {
             Usage::Room
@@ -78,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// The usage of the second of two steps of this length with these shares of the capacity.
+    /// The usage of a step after two others, all of this length, with these shares of the capacity.
     fn usage(time: u64, [before, share]: [f32; 2], delays: Option<[u64; 2]>) -> Usage {
         let state = LinkState { capacity: BitsPerSec(8_000_000), ..LinkState::default() };
         let delay = delays.map(|[base, latest]| DelayReading {
@@ -91,7 +117,9 @@ mod tests {
         });
         let (mut congestion, time) = (Congestion::default(), Duration::from_millis(time));
         let step = |share: f32| Step { time, bytes: share * 1e6 * time.as_secs_f32(), ..Step::default() };
-        congestion.note(&step(before), state, None);
+        for share in [before; 2] {
+            congestion.note(&step(share), state, None);
+        }
         congestion.note(&step(share), state, delay)
     }
 

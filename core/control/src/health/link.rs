@@ -110,24 +110,22 @@ impl LinkHealth {
     /// Takes the next step. What is lost while frames may have queued in the link is no evidence.
     pub(super) fn note(&mut self, step: Step, settings: &HealthSettings, usage: Usage) -> Option<Change> {
         self.rate = step.rate();
-        let (shown, is_in_doubt) = match usage {
-            Usage::Room => (step, false),
-            // Shorter steps tell bursts from steady traffic.
-            Usage::Burst => {
-                (step.without_losses(), step.lost_or_damaged() > strays(&step, settings.loss_limit))
-            }
-            Usage::Full => {
-                self.test.restart();
-                (step.without_losses(), false)
-            }
-        };
-        if usage == Usage::Full && shown.damaged == 0 {
-            return None;
+        match usage {
+            Usage::Room => {}
+            Usage::Burst => self.test.doubt_last(),
+            Usage::Full => self.test.forget_losses(),
         }
-        let verdict = self.test.note(shown, settings.loss_limit);
+        // Shorter steps tell bursts from steady traffic.
+        let is_lossy = step.lost_or_damaged() > strays(&step, settings.loss_limit * CLEAN_SHARE);
+        let is_in_doubt = usage == Usage::Burst && is_lossy;
+        let step = Step { is_doubtful: usage != Usage::Room, ..step };
+        let verdict = self.test.note(step, settings.loss_limit);
         match &mut self.state {
             State::Degraded(degraded) => {
-                let recovered = degraded.note(if usage == Usage::Full { &shown } else { &step }, settings)?;
+                if step.damaged == 0 && (is_in_doubt || usage == Usage::Full) {
+                    return None;
+                }
+                let recovered = degraded.note(&step, settings)?;
                 let hold = degraded.hold;
                 self.state = State::Working { after: Some(Recovery { at: step.at, hold }) };
                 self.test.restart();

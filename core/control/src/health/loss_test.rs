@@ -68,8 +68,8 @@ impl LossTest {
         let run = self.run(limit);
         let certain = run.evidence(limit, self.error(&run));
         let is_certain = certain >= THRESHOLD && run.len() >= MIN_STEPS;
-        if run.is_damaging(limit) {
-            return Verdict::Lossy(run.total());
+        if let Some(damage) = [&run, &self.since_damage()].into_iter().find_map(|run| run.damage(limit)) {
+            return Verdict::Lossy(damage);
         }
         if is_certain && self.certain_since.is_some_and(|since| self.goes_on(since)) {
             if !run.is_merged() {
@@ -86,6 +86,17 @@ impl LossTest {
     /// Forgets all steps: what follows is judged by itself.
     pub(super) fn restart(&mut self) {
         *self = Self::default();
+    }
+
+    /// What is missing until now may have been lost to a full queue.
+    pub(super) fn forget_losses(&mut self) {
+        self.steps.iter_mut().for_each(|step| step.is_doubtful = true);
+        self.certain_since = None;
+    }
+
+    /// The traffic has changed since the last step, or during it: that one is doubtful as well.
+    pub(super) fn doubt_last(&mut self) {
+        self.steps.back_mut().into_iter().for_each(|step| step.is_doubtful = true);
     }
 
     fn forget_before(&mut self, oldest: Time) {
@@ -107,9 +118,14 @@ impl LossTest {
             if evidence < 0.0 {
                 (evidence, start) = (0.0, index);
             }
-            evidence += loss_weight() * step.lost_or_damaged() - frame_weight(limit) * step.frames;
+            evidence += loss_weight() * step.judged_lost() - frame_weight(limit) * step.judged();
         }
         self.from(start)
+    }
+
+    /// The steps since frames were damaged first.
+    fn since_damage(&self) -> Run<'_> {
+        self.from(self.steps.iter().position(|step| step.damaged > 0).unwrap_or(self.steps.len()))
     }
 
     fn from(&self, start: usize) -> Run<'_> {
@@ -122,6 +138,11 @@ impl LossTest {
     fn error(&self, run: &Run<'_>) -> f64 {
         let (mut lost, mut peak, mut peak_rate, mut fall) = (0.0, 0.0, MIN_RATE, 0.0_f64);
         for step in &self.steps {
+            if step.is_doubtful {
+                // Frames that waited in a queue come later as well.
+                (lost, peak, peak_rate) = (0.0, 0.0, MIN_RATE);
+                continue;
+            }
             lost += step.lost;
             if lost >= peak {
                 (peak, peak_rate) = (lost, step.rate());

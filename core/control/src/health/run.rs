@@ -26,9 +26,13 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Number of steps.
+    /// Number of steps that are judged.
     pub(super) fn len(&self) -> usize {
-        self.steps.len()
+        self.judged().count()
+    }
+
+    fn judged(&self) -> impl Iterator<Item = &'a Step> {
+        self.steps.clone().filter(|step| !step.is_doubtful)
     }
 
     /// How much likelier than a clean link a lossy one is, as a logarithm, if it loses as much during bursts as at other
@@ -50,12 +54,16 @@ impl<'a> Run<'a> {
         self.steps.clone().chain(self.before).map(Step::rate).fold(0.0, f64::max)
     }
 
-    /// Whether so many frames are damaged that the link is degraded: nothing else explains those.
-    pub(super) fn is_damaging(&self, limit: f64) -> bool {
-        let damaged = self.damaged();
-        damaged >= MIN_DAMAGED
-            && self.steps.clone().filter(|step| step.damaged > 0).count() > 1
-            && damaged as f64 >= limit / CONTRAST * self.frames()
+    /// The evidence if so many frames are damaged that the link is degraded: nothing else explains those.
+    pub(super) fn damage(&self, limit: f64) -> Option<LossEvidence> {
+        let steps = || self.steps.clone();
+        let (damaged, frames) = (self.damaged(), steps().map(|step| step.frames).sum::<f64>());
+        let is_damaging = damaged >= MIN_DAMAGED
+            && steps().filter(|step| step.damaged > 0).count() > 1
+            && damaged as f64 >= limit / CONTRAST * frames;
+        let time = steps().map(|step| step.time).sum();
+        let lost = damaged.max(self.lost().max(0.0).round() as u64);
+        is_damaging.then_some(LossEvidence { frames: frames.round() as u64, lost, damaged, time })
     }
 
     /// Whether frames are missing because the receiver counts several frames as one, as network cards and Linux merge
@@ -63,7 +71,7 @@ impl<'a> Run<'a> {
     pub(super) fn is_merged(&self) -> bool {
         let [frames, lost] = [self.frames(), self.lost()];
         let [sent, received] = [|step: &Step| step.bytes, |step: &Step| step.bytes_received]
-            .map(|of| self.steps.clone().map(of).map(f64::from).sum::<f64>());
+            .map(|of| self.judged().map(of).map(f64::from).sum::<f64>());
         // Where only headers are missing, much arrives, in however few frames.
         if received < MIN_MERGED_SHARE * sent || received <= 0.0 || sent <= 0.0 || lost >= frames {
             return false;
@@ -80,8 +88,8 @@ impl<'a> Run<'a> {
         LossEvidence {
             frames: run.frames().round() as u64,
             lost: run.lost().max(0.0).round() as u64,
-            damaged: run.damaged(),
-            time: run.steps.clone().map(|step| step.time).sum::<Duration>(),
+            damaged: run.judged().map(|step| u64::from(step.damaged)).sum(),
+            time: run.judged().map(|step| step.time).sum::<Duration>(),
         }
     }
 
@@ -92,24 +100,24 @@ impl<'a> Run<'a> {
     }
 
     fn frames(&self) -> f64 {
-        self.steps.clone().map(|step| step.frames).sum()
+        self.steps.clone().map(Step::judged).sum()
     }
 
     /// Frames that did not arrive unharmed.
     pub(super) fn lost(&self) -> f64 {
-        self.steps.clone().map(Step::lost_or_damaged).sum()
+        self.steps.clone().map(Step::judged_lost).sum()
     }
 
     fn damaged(&self) -> u64 {
-        self.steps.clone().map(|step| step.damaged).sum()
+        self.steps.clone().map(|step| u64::from(step.damaged)).sum()
     }
 
     fn lost_without_bursts(&self) -> f64 {
-        let mut bursts: Vec<_> = self.steps.clone().collect();
+        let mut bursts: Vec<_> = self.judged().collect();
         bursts.sort_unstable_by(|one, other| other.lost_or_damaged().total_cmp(&one.lost_or_damaged()));
         bursts.truncate(BURSTS);
         let [frames, lost] =
-            [Step::all, Step::lost_or_damaged].map(|of| bursts.iter().map(|step| of(step)).sum::<f64>());
+            [Step::judged, Step::judged_lost].map(|of| bursts.iter().map(|step| of(step)).sum::<f64>());
         let rest = self.lost() - lost;
         let share = (rest / (self.frames() - frames).max(1.0)).max(0.0);
         let usual = |step: &&Step| {

@@ -21,7 +21,9 @@ pub(super) struct Step {
     /// Frames that were sent and not received. Less than none where the ends were not read at the same moment.
     pub(super) lost: f64,
     /// Frames that arrived damaged.
-    pub(super) damaged: u64,
+    pub(super) damaged: u32,
+    /// Whether a full queue may explain what is lost.
+    pub(super) is_doubtful: bool,
     /// The likely error of the time of the readings at its end, in seconds,
     pub(super) uncertain: f32,
     /// and frames by which `lost` may be wrong beyond that, as the rate changed.
@@ -36,22 +38,17 @@ impl Step {
     /// Frames that did not arrive unharmed. Some switches count damaged frames among the received ones.
     pub(super) fn lost_or_damaged(&self) -> f64 {
         // A negative number must stay one: errors of readings balance each other.
-        if self.damaged > 0 { self.lost.max(self.damaged as f64) } else { self.lost }
+        if self.damaged > 0 { self.lost.max(self.damaged.into()) } else { self.lost }
     }
 
-    /// What it shows of the link if frames may have been lost to a full queue: damaged ones are the link's, and what arrived too
-    /// much balances errors of other readings.
-    pub(super) fn without_losses(self) -> Self {
-        let damaged = self.damaged as f64;
-        match self.damaged {
-            0 => Self { frames: 0.0, lost: self.lost.min(0.0), ..self },
-            _ => Self { lost: damaged, ..self },
-        }
+    /// Frames of which is known whether the link has lost them.
+    pub(super) const fn judged(&self) -> f64 {
+        if self.is_doubtful { 0.0 } else { self.frames }
     }
 
-    /// Frames that were sent.
-    pub(super) const fn all(&self) -> f64 {
-        self.frames
+    /// Those that it has lost or damaged. What arrived too much in a doubtful step balances errors of the readings before.
+    pub(super) fn judged_lost(&self) -> f64 {
+        if self.is_doubtful { self.lost.min(0.0) } else { self.lost_or_damaged() }
     }
 
     /// Frames a second.
@@ -138,7 +135,8 @@ impl Point {
             time,
             frames,
             lost: missing - dropped,
-            damaged: self.damaged.saturating_sub(old.damaged),
+            damaged: u32::try_from(self.damaged.saturating_sub(old.damaged)).unwrap_or(u32::MAX),
+            is_doubtful: false,
             uncertain: uncertain as f32,
             ramp: (apart.as_secs_f64() * (rate - old.rate).abs()) as f32,
             bytes: (self.bytes - old.bytes) as f32,

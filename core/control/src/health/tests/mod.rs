@@ -181,6 +181,63 @@ fn frames_that_are_damaged_in_bursts_are_found() {
 }
 
 #[test]
+fn frames_that_a_full_link_damages_are_found() {
+    let behaviour = Behaviour { rate: 800.0, damage: 0.01, capacity: (826.0, 66), ..STEADY };
+    let times = times_to_find(behaviour, 40);
+    assert!(times.iter().all(|time| *time < Duration::from_secs(10)), "{times:?}");
+}
+
+/// Shorter than the usual time between readings, at one and a half times the capacity.
+#[test]
+fn a_short_queue_that_overflows_each_second_is_no_lossy_link() {
+    for seed in 0..40 {
+        let mut world = World::new(Behaviour { rate: 20.0, capacity: (826.0, 10), ..STEADY }, seed);
+        for _ in 0..300 {
+            world.behaviour.rate = 20.0;
+            world.run_millis(880);
+            world.behaviour.rate = 1_250.0;
+            world.run_millis(120);
+        }
+        assert_eq!(world.alarms(), 0, "{seed}: {:?}", world.changes);
+    }
+}
+
+#[test]
+fn a_busy_link_is_found_lossy_though_transfers_came_and_went() {
+    for seed in 0..20 {
+        let fast = Behaviour { rate: 41_000.0, capacity: (82_000.0, 10_000), ..STEADY };
+        let mut world = World::new(fast, seed);
+        for _ in 0..6 {
+            world.behaviour.rate = 41_000.0;
+            world.run(5);
+            world.behaviour.rate = 100.0;
+            world.run(5);
+        }
+        let start = world.now;
+        (world.behaviour.rate, world.behaviour.loss) = (41_000.0, 0.01);
+        world.run(20);
+        let found = world.found_after(start).map(|(time, _)| time);
+        assert!(found.is_some_and(|time| time < Duration::from_secs(12)), "{seed}: {found:?}");
+    }
+}
+
+#[test]
+fn a_repaired_link_whose_queue_overflows_is_taken_back() {
+    let slow = Behaviour { rate: 200.0, loss: 0.05, capacity: (826.0, 66), ..STEADY };
+    let mut world = World::new(slow, 3);
+    world.run(60);
+    assert_eq!(world.alarms(), 1, "{:?}", world.changes);
+    world.behaviour.loss = 0.0;
+    for _ in 0..12 {
+        world.behaviour.rate = 200.0;
+        world.run_millis(9_600);
+        world.behaviour.rate = 1_300.0;
+        world.run_millis(400);
+    }
+    assert_eq!(world.recoveries().len(), 1, "{:?}", world.changes);
+}
+
+#[test]
 fn a_link_whose_traffic_comes_and_goes_is_taken_back() {
     let behaviour = Behaviour { bursts: 1_000, loss: 0.05, capacity: (10_000.0, 100), ..STEADY };
     let mut world = World::new(behaviour, 5);
