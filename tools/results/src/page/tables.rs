@@ -103,13 +103,13 @@ const COLUMNS: [Column; 6] = [
         may_lack: true,
     },
     Column {
-        title: "99 % of idle answers, ms",
+        title: "p99 of requests before it, ms",
         of: |row| row.answers_ms[0],
         text: |it| spread(it, |ms| format!("{ms:.1}")),
         may_lack: true,
     },
     Column {
-        title: "99 % of answers, ms",
+        title: "p99 of requests, ms",
         of: |row| row.answers_ms[1],
         text: |it| spread(it, |ms| format!("{ms:.1}")),
         may_lack: true,
