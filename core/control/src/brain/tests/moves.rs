@@ -55,6 +55,14 @@ fn newest(network: &Network) -> StreamId {
     network.brain.transfers.streams().map(|stream| stream.id).max().expect("a stream")
 }
 
+/// Lets a host open a subflow, whose SYN waits for its rules.
+fn hold_syn(network: &mut Network) -> (StreamId, Vec<u8>) {
+    let subflow = tuple(ip(1), 1001, ip(9));
+    let syn = build::tcp(subflow).macs(mac(1), mac(9)).flags(TcpFlags::SYN).options(&join(KEY)).frame();
+    network.send(1, &syn);
+    (newest(network), syn)
+}
+
 #[test]
 fn what_is_moved_before_it_has_rules_gets_those_it_was_to_have() {
     let mut network = slow();
@@ -72,10 +80,7 @@ fn what_is_moved_before_it_has_rules_gets_those_it_was_to_have() {
 #[test]
 fn what_was_to_lead_to_where_a_host_has_left_is_not_written() {
     let mut network = slow();
-    let subflow = tuple(ip(1), 1001, ip(9));
-    let syn = build::tcp(subflow).macs(mac(1), mac(9)).flags(TcpFlags::SYN).options(&join(KEY)).frame();
-    network.send(1, &syn);
-    let stream = newest(&network);
+    let (stream, _) = hold_syn(&mut network);
     let dispatch = Dispatch { brain: &mut network.brain, now: network.now, out: &mut Commands::default() };
     let deps = &mut stream_deps!(dispatch);
     dispatch.brain.streams.handle_change(deps, NetworkChange::AddressMoved(ip(9)));
@@ -94,10 +99,7 @@ fn what_was_to_lead_to_where_a_host_has_left_is_not_written() {
 #[test]
 fn a_packet_that_is_held_for_its_rules_leaves_with_them_though_its_stream_is_moved() {
     let mut network = slow();
-    let subflow = tuple(ip(1), 1001, ip(9));
-    let syn = build::tcp(subflow).macs(mac(1), mac(9)).flags(TcpFlags::SYN).options(&join(KEY)).frame();
-    network.send(1, &syn);
-    let stream = newest(&network);
+    let (stream, syn) = hold_syn(&mut network);
     move_to(&mut network, stream, &[1, 3, 4, 9]);
     catch_up(&mut network, &[1, 2, 9]);
     while network.flying() > 0 {
