@@ -180,7 +180,7 @@ pub struct ResequencerCounters {
     pub spurious: u64,
     /// Gaps that were filled.
     pub gaps_filled: u64,
-    /// Gaps given up because every path had delivered something later.
+    /// Gaps given up because every path had delivered something sent later, a packet or a probe.
     pub gaps_passed: u64,
     /// Gaps given up because a packet was held for the longest time.
     pub gaps_timed_out: u64,

@@ -43,8 +43,9 @@ mod numbering;
 mod resequencer;
 mod scheduler;
 mod segment;
+mod segment_counts;
 
-pub use feedback::{Feedback, Lateness, Missed, PathReport, Probe, ProbeSettings, SegmentCounts};
+pub use feedback::{Feedback, Lateness, Missed, PathReport, Probe, ProbeSettings};
 pub use numbering::{FlowNumbers, Numbered};
 pub use resequencer::{
     Counters, Fate, Gauge, HoldHistogram, HoldTime, PathCounters, PathId, Resequencer, Settings,
@@ -52,3 +53,4 @@ pub use resequencer::{
 };
 pub use scheduler::{PathWeight, Policy, Scheduler};
 pub use segment::{Segment, SeqNo};
+pub use segment_counts::SegmentCounts;

@@ -154,7 +154,7 @@ pub struct ResequencerCounts {
     pub spurious: u64,
     /// Gaps that closed because the packet came.
     pub gaps_filled: u64,
-    /// Gaps given up because every path had delivered something later.
+    /// Gaps given up because every path had delivered something sent later, a packet or a probe.
     pub gaps_passed: u64,
     /// Because a packet had waited long enough.
     pub gaps_timed_out: u64,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use braid_types::Time;
 
-use super::loss::SegmentCounts;
+use crate::segment_counts::SegmentCounts;
 
 /// Probes whose counts are kept.
 const MAX_MARKS: usize = 16;

@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-pub use loss::SegmentCounts;
 use path::PathState;
 use probation::{Observation, Probation};
 use rounds::Rounds;
 pub use silence::{Lateness, Missed};
 use suspension::Suspension;
+
+use crate::segment_counts::SegmentCounts;
 
 /// Shares are reported as integers; this is the sum of all.
 const SHARE_PARTS: f64 = 10_000.0;

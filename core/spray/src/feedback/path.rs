@@ -7,8 +7,9 @@ use braid_types::Time;
 
 use super::ProbeSettings;
 use super::history::ProbeHistory;
-use super::loss::{Loss, SegmentCounts};
+use super::loss::Loss;
 use super::silence::{Lateness, Missed};
+use crate::segment_counts::SegmentCounts;
 
 /// The greatest number of probes awaiting an answer.
 const MAX_SENT: usize = 256;

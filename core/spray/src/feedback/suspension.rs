@@ -226,7 +226,7 @@ fn spare(kept: f64, drain: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feedback::loss::SegmentCounts;
+    use crate::segment_counts::SegmentCounts;
 
     /// A path whose probes are answered every 20 ms, and the segments that it carries between two of them.
     struct Bench {
@@ -291,14 +291,13 @@ mod tests {
         assert_eq!(judge(&lossy, 0.95, &[&clean.path]), None, "the other may carry next to nothing");
     }
 
-    /// The number of probes until a path is suspended that has a round trip of 100 ms, and loses 7 of 16 segments at
-    /// times.
-    fn probes_until_left(loses: impl Fn(u32) -> bool) -> Option<u32> {
+    /// The number of probes until a path is suspended that has a round trip of 100 ms, and loses so many of 16 segments.
+    fn probes_until_left(lost: impl Fn(u32) -> u32) -> Option<u32> {
         let (mut lossy, mut clean, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
         [&mut lossy, &mut clean].into_iter().for_each(|it| it.round_trip = Duration::from_millis(100));
         (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(16, 0)));
         (0..100).find(|round| {
-            lossy.carry(16, if loses(*round) { 7 } else { 0 });
+            lossy.carry(16, lost(*round));
             clean.carry(16, 0);
             let now = Time::from_millis(u64::from(lossy.number) * 20);
             suspension.judge(now, &lossy.path, 0.6, &[&clean.path]).is_some()
@@ -307,9 +306,20 @@ mod tests {
 
     #[test]
     fn a_sender_has_time_to_react_to_losses_of_its_own_making() {
-        assert_eq!(probes_until_left(|round| round < 10), None, "it has halved its window");
-        let probes = probes_until_left(|_| true).unwrap();
+        assert_eq!(
+            probes_until_left(|round| if round < 10 { 7 } else { 0 }),
+            None,
+            "it has halved its window"
+        );
+        let probes = probes_until_left(|_| 7).unwrap();
         assert!((25..30).contains(&probes), "{probes}");
+    }
+
+    #[test]
+    fn a_burst_that_overfills_a_queue_is_not_taken_for_a_path_that_delivers_little() {
+        assert_eq!(probes_until_left(|round| if round < 2 { 15 } else { 0 }), None);
+        let probes = probes_until_left(|_| 15).unwrap();
+        assert!((4..9).contains(&probes), "{probes}");
     }
 
     #[test]

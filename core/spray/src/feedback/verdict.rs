@@ -45,6 +45,14 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict with the losses of a round trip. In less, a burst that overfills a queue looks as if hardly anything arrived.
+    fn over(self, round: Option<Carried>) -> Self {
+        match self {
+            Self::Suspend { kept } => Self::Suspend { kept: round.map_or(kept, Carried::kept) },
+            other => other,
+        }
+    }
+
     pub(super) fn is_urgent(self) -> bool {
         matches!(self, Self::Suspend { kept } if kept < URGENT_BELOW)
     }
@@ -63,7 +71,8 @@ pub(super) fn of(path: &PathState, share: f64, others: &[&PathState], since: Tim
             mine: path.history.between(from, to)?,
             theirs: other.history.within(from, to)?,
         };
-        beside.verdict(share)
+        let from = from.min(since.max(to - path.round_trip()));
+        Some(beside.verdict(share)?.over(path.history.within(from, to)))
     });
     if losses.is_none_or(|it| !it.is_urgent()) && is_filled_by_others(path, other, to) {
         return Some(Verdict::CrossTraffic);

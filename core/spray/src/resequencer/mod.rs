@@ -3,6 +3,7 @@
 mod counters;
 mod flow;
 mod hold_histogram;
+mod probes;
 mod release;
 mod retransmit_order;
 mod settings;
@@ -16,9 +17,11 @@ use std::time::Duration;
 use braid_types::{FiveTuple, Time};
 
 use crate::segment::Segment;
+use crate::segment_counts::SegmentCounts;
 pub use counters::{Counters, Gauge, PathCounters};
 use flow::{Flow, Held, MAX_PATHS, Place};
 pub use hold_histogram::HoldHistogram;
+use probes::Probes;
 use release::Cause;
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
@@ -69,6 +72,7 @@ pub struct Resequencer<P> {
     store: Store<P>,
     ready: VecDeque<P>,
     skew: Skew,
+    probes: Probes,
     counters: Counters,
     paths: [PathCounters; MAX_PATHS + 1],
     hold_times: HoldHistogram,
@@ -83,6 +87,7 @@ impl<P> Resequencer<P> {
             store: Store::new(settings.packets, settings.bytes),
             ready: VecDeque::new(),
             skew: Skew::default(),
+            probes: Probes::default(),
             counters: Counters::default(),
             paths: [PathCounters::default(); MAX_PATHS + 1],
             hold_times: HoldHistogram::default(),
@@ -98,6 +103,7 @@ impl<P> Resequencer<P> {
     /// Discards counts and progress by path, as paths are numbered anew.
     pub fn forget_paths(&mut self) {
         self.paths = Default::default();
+        self.probes.forget();
         self.table.flows_mut().for_each(Flow::forget_paths);
     }
 
@@ -132,6 +138,16 @@ impl<P> Resequencer<P> {
         }
     }
 
+    /// Discards the probes that have arrived, as others are numbered anew.
+    pub fn forget_probes(&mut self) {
+        self.probes.forget();
+    }
+
+    /// Whether there are released packets.
+    pub fn has_released(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// The next released packet.
     pub fn poll_packet(&mut self) -> Option<P> {
         self.ready.pop_front()
@@ -145,14 +161,23 @@ impl<P> Resequencer<P> {
     /// Releases packets that were held long enough, and those before them.
     pub fn handle_timeout(&mut self, now: Time) {
         let hold_time = self.hold_time();
-        while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
-            let (id, seq) = (oldest.flow, oldest.seq);
-            // The packet that fills the gap may be here, waiting in send order.
-            if self.release_oldest_ordered(now) || self.release_all_ordered(now, id) {
-                continue;
-            }
-            self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
+        while self.store.oldest().is_some_and(|it| it.arrival + hold_time <= now) {
+            self.release_oldest(now, Cause::TimedOut);
         }
+    }
+
+    /// Notes a probe that arrived by `path`, with the counts of segments sent and received before it, and releases packets
+    /// that wait for lost ones. All probes of the paths must be numbered in the order in which they were sent.
+    pub fn note_probe(&mut self, now: Time, path: PathId, number: u32, counts: SegmentCounts) {
+        self.probes.note(now, path, number, counts);
+        while self.store.oldest().is_some_and(|it| self.is_overtaken(now, it)) {
+            self.release_oldest(now, Cause::Passed);
+        }
+    }
+
+    /// Whether everything that was sent before a packet has arrived or is lost, as probes show.
+    fn is_overtaken(&self, now: Time, entry: &Entry<P>) -> bool {
+        self.probes.prove_lost_before(now, entry.path, entry.probes, self.settings.paths)
     }
 
     /// Releases all packets.
@@ -325,7 +350,9 @@ impl<P> Resequencer<P> {
     /// Holds a packet.
     fn keep(&mut self, id: FlowId, came: &Arrival, is_ordered: bool, packet: impl FnOnce() -> P) -> u32 {
         let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
-        let slot = self.store.push(Entry { arrival, flow: id, seq, charge, is_ordered, packet: packet() });
+        let (path, probes) = (came.path, self.probes.count(came.path));
+        let entry = Entry { arrival, flow: id, seq, path, probes, charge, is_ordered, packet: packet() };
+        let slot = self.store.push(entry);
         self.counters.held = self.counters.held.saturating_add(1);
         self.counters.note_inside(self.gauge());
         slot

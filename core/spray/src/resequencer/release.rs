@@ -37,6 +37,15 @@ impl<P> Resequencer<P> {
         }
     }
 
+    /// Releases the packet held longest, and those before it.
+    pub(super) fn release_oldest(&mut self, now: Time, cause: Cause) {
+        let Some((id, seq)) = self.store.oldest().map(|oldest| (oldest.flow, oldest.seq)) else { return };
+        // The packet that fills the gap may be here, waiting in send order.
+        if !self.release_oldest_ordered(now) && !self.release_all_ordered(now, id) {
+            self.give_up(now, id, cause, |first| first.seq.ahead_of(seq) <= 0);
+        }
+    }
+
     /// Releases all packets of a flow.
     pub(super) fn empty(&mut self, now: Time, id: FlowId) {
         self.release_all_ordered(now, id);

@@ -2,6 +2,7 @@
 
 use braid_types::Time;
 
+use super::PathId;
 use super::table::FlowId;
 use crate::segment::SeqNo;
 
@@ -36,6 +37,9 @@ pub(super) struct Entry<P> {
     pub(super) arrival: Time,
     pub(super) flow: FlowId,
     pub(super) seq: SeqNo,
+    /// The path by which it arrived, and the count of probes before it.
+    pub(super) path: PathId,
+    pub(super) probes: u32,
     pub(super) charge: u32,
     /// Whether it waits in send order, and not yet for missing segments before it.
     pub(super) is_ordered: bool,

@@ -148,6 +148,28 @@ fn a_gap_is_given_up_when_every_path_has_passed_it() {
 }
 
 #[test]
+fn a_gap_is_given_up_when_probes_sent_after_it_have_come_by_every_path() {
+    let mut bench = Bench::new(Settings { paths: 2, ..settings() });
+    bench.offer(NOW, 0, data(0, 100), 0);
+    bench.offer(NOW, 1, data(100, 100), 1);
+    [(0, 0), (1, 1)].into_iter().for_each(|(number, path)| bench.probe(NOW, number, path));
+    // 200 and 400 are the last ones on path 0, and lost.
+    bench.offer(NOW, 3, data(300, 100), 1);
+    bench.offer(NOW, 5, data(500, 100), 1);
+    bench.probe(at(20), 2, 0);
+    assert_eq!(bench.taken(), [0, 1], "what was sent before probe 3 may still come by path 0");
+    bench.probe(at(21), 3, 1);
+    assert!(bench.taken().is_empty());
+    bench.probe(at(40), 4, 0);
+    assert_eq!(bench.taken(), [3, 5]);
+    assert_eq!((bench.buffer.counters().gaps_passed, bench.buffer.poll_timeout()), (2, None));
+    bench.offer(at(41), 7, data(700, 100), 1);
+    bench.buffer.forget_paths();
+    (5..20).for_each(|number| bench.probe(at(42), number, number as u8 % 2));
+    assert!(bench.taken().is_empty(), "nothing is known of paths that are numbered anew");
+}
+
+#[test]
 fn a_path_that_fell_silent_proves_nothing_and_hinders_nothing() {
     let mut bench = Bench::new(Settings { paths: 2, ..settings() });
     bench.offer(NOW, 0, data(0, 100), 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_spray::{Fate, HoldTime, PathId, Resequencer, Segment, SeqNo, Settings};
+use braid_spray::{Fate, HoldTime, PathId, Resequencer, Segment, SegmentCounts, SeqNo, Settings};
 use braid_types::{FiveTuple, Time};
 
 /// One flow's buffer, and what has come out of it.
@@ -43,6 +43,12 @@ impl Bench {
 
     pub(crate) fn timeout(&mut self, now: Time) {
         self.buffer.handle_timeout(now);
+        self.drain();
+    }
+
+    /// A probe arrives by a path whose counts are all the same, as it loses nothing.
+    pub(crate) fn probe(&mut self, now: Time, number: u32, path: u8) {
+        self.buffer.note_probe(now, PathId(path), number, SegmentCounts::default());
         self.drain();
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use braid_openflow::{GroupId, GroupType};
-use braid_types::{PortNo, Time};
+use braid_types::{MacAddr, PortNo, Time};
 
 use super::group::{Bucket, Group};
-use super::resequencing::{GroupResequencer, HeldPacket};
+use super::resequencing::{ArrivedProbe, GroupResequencer, HeldPacket};
 use super::{Groups, MAX_DEPTH};
 use crate::action::Act;
 use crate::packets::PacketContext;
@@ -140,6 +140,18 @@ impl Groups {
             }
         }
         due
+    }
+
+    /// Notes a probe that arrived by a path of data; returns the groups that release packets.
+    pub(crate) fn note_probe(
+        &mut self,
+        now: Time,
+        path: (PortNo, MacAddr),
+        probe: &ArrivedProbe,
+    ) -> Vec<GroupId> {
+        let resequencers =
+            self.all.iter_mut().filter_map(|(id, group)| Some((*id, group.resequencer.as_mut()?)));
+        resequencers.filter_map(|(id, it)| it.note_probe(now, path, probe).then_some(id)).collect()
     }
 
     pub(crate) fn has_tunnel(&self, id: GroupId) -> bool {

@@ -20,7 +20,7 @@ use group::Group;
 
 pub(crate) use change::GroupChange;
 pub(crate) use forwarding::Distribution;
-pub(crate) use resequencing::HeldPacket;
+pub(crate) use resequencing::{ArrivedProbe, HeldPacket};
 pub(crate) use unanswered::KeptPacket;
 
 /// The greatest number of groups.

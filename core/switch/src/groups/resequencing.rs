@@ -1,19 +1,36 @@
 //! The resequencer of a group, and the paths by which packets arrive.
 
+use std::time::Duration;
+
 use braid_edge_protocol::telemetry::ResequenceReport;
-use braid_spray::{Fate, PathId, Resequencer, Segment, Settings};
-use braid_types::{FiveTuple, MacAddr, PortNo, Time};
+use braid_openflow::GroupId;
+use braid_spray::{Fate, PathId, Resequencer, Segment, SegmentCounts, Settings};
+use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 
 use crate::packets::{Packet, PacketContext};
 
 /// The greatest number of paths that are distinguished.
 const MAX_PATHS: usize = 8;
+/// A group that has not probed for this long gives its place to another.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Resequences packets, and identifies the paths by which they arrive.
 #[derive(Debug)]
 pub(crate) struct GroupResequencer {
     buffer: Resequencer<HeldPacket>,
     paths: Vec<(PortNo, MacAddr)>,
+    /// The group whose probes are followed, and when the last one arrived.
+    probed: Option<((DatapathId, GroupId), Time)>,
+}
+
+/// A probe that has arrived from another edge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArrivedProbe {
+    pub(crate) from: DatapathId,
+    pub(crate) group: GroupId,
+    pub(crate) number: u32,
+    /// The segments that were sent and received before it.
+    pub(crate) counts: SegmentCounts,
 }
 
 /// A held packet, and the port by which it arrived.
@@ -25,7 +42,7 @@ pub(crate) struct HeldPacket {
 
 impl GroupResequencer {
     pub(super) fn new(settings: Settings, seed: u64) -> Self {
-        Self { buffer: Resequencer::new(settings, seed), paths: Vec::new() }
+        Self { buffer: Resequencer::new(settings, seed), paths: Vec::new(), probed: None }
     }
 
     pub(super) const fn settings(&self) -> &Settings {
@@ -66,6 +83,30 @@ impl GroupResequencer {
             HeldPacket { in_port: context.in_port, packet }
         };
         self.buffer.offer(now, flow, segment, path, size, hold)
+    }
+
+    /// Notes a probe of `group` at `peer` that arrived by a path of data; returns whether packets are released.
+    pub(super) fn note_probe(&mut self, now: Time, path: (PortNo, MacAddr), probe: &ArrivedProbe) -> bool {
+        let Some(place) = self.paths.iter().position(|known| *known == path) else { return false };
+        if !self.follows(now, probe) {
+            return false;
+        }
+        self.buffer.note_probe(now, PathId(place as u8), probe.number, probe.counts);
+        self.buffer.has_released()
+    }
+
+    /// Whether probes of this group are compared: those of one, as groups number theirs independently.
+    fn follows(&mut self, now: Time, probe: &ArrivedProbe) -> bool {
+        let from = (probe.from, probe.group);
+        let is_other = |(group, at): (_, Time)| group != from && now.since(at) < QUIET;
+        if self.probed.is_some_and(is_other) {
+            return false;
+        }
+        if self.probed.is_some_and(|(group, _)| group != from) {
+            self.buffer.forget_probes();
+        }
+        self.probed = Some((from, now));
+        true
     }
 
     /// The number of a path. The ninth and later share one.

@@ -6,7 +6,7 @@ use braid_types::{MacAddr, PortNo};
 
 use super::Pipeline;
 use crate::environment::Environment;
-use crate::groups::KeptPacket;
+use crate::groups::{ArrivedProbe, KeptPacket};
 use crate::packets::probe::ProbeFrame;
 use crate::packets::{Packet, PacketContext};
 
@@ -55,7 +55,14 @@ impl Pipeline {
         true
     }
 
-    fn answer_probe(&mut self, env: &Environment<'_>, in_port: PortNo, label: MacAddr, probe: &ProbeFrame) {
+    /// Answers a probe, and releases what waits for packets that it shows to be lost.
+    fn answer_probe(
+        &mut self,
+        env: &mut Environment<'_>,
+        in_port: PortNo,
+        label: MacAddr,
+        probe: &ProbeFrame,
+    ) {
         let received = self.ports.arrivals_before_probe(env.now, in_port, label);
         let counts =
             probe.counts.zip(received).map(|(counts, received)| SegmentCounts { received, ..counts });
@@ -65,5 +72,11 @@ impl Pipeline {
         let mut context = PacketContext::new(PortNo::CONTROLLER, packet);
         context.is_answer = true;
         self.send(env.now, in_port, &mut context);
+        // Where segments are not counted, it is not known whether probes overtake them.
+        let Some(counts) = counts else { return };
+        let arrived = ArrivedProbe { from: probe.from, group: probe.group, number: probe.number, counts };
+        for id in self.groups.note_probe(env.now, (in_port, label), &arrived) {
+            self.release(env, id);
+        }
     }
 }

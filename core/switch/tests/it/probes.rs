@@ -5,7 +5,7 @@ use std::time::Duration;
 use braid_edge_protocol::extension::{Extension, Probing};
 use braid_edge_protocol::telemetry::{PathState, Report};
 use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
-use braid_spray::Policy;
+use braid_spray::{HoldTime, Policy, Settings};
 use braid_switch::{Identity, Switch};
 use braid_types::{DatapathId, MacAddr, PortNo};
 
@@ -28,7 +28,11 @@ pub(crate) fn bench(dpid: u64) -> Bench {
 
 /// Sprays by ports 2 and 3, each with a label of its own, and probes.
 pub(crate) fn sprays() -> Bench {
-    let mut bench = bench(7);
+    sprays_as(7)
+}
+
+fn sprays_as(dpid: u64) -> Bench {
+    let mut bench = bench(dpid);
     let act =
         |label, port| [Action::SetField(OxmField::EthDst(MacAddr::from_u64(label).into())), output(port)];
     let acts = [act(LABELS[0], 2), act(LABELS[1], 3)];
@@ -138,6 +142,67 @@ fn answers_to_the_other_edge_s_probes_do_not_count_as_sent_by_the_paths_that_the
     }
     assert!(answers >= 40 && sent.len() >= 80);
     assert!(sent.iter().all(|sent| *sent == [0; 4]));
+}
+
+/// Resequences what reaches it by two paths, and forwards it by port 1.
+fn resequences() -> Bench {
+    let mut bench = bench(8);
+    bench.group(GROUP.0, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
+    bench.all_do(&[Action::Group(GROUP)]);
+    let hold = HoldTime::Fixed(Duration::from_secs(10));
+    bench.extend(&Extension::SetResequence {
+        group: GROUP,
+        settings: Some(Settings { hold, ..Settings::default() }),
+    });
+    bench
+}
+
+/// What the far edge forwards of segments with these numbers that are sprayed and not lost.
+fn forwarded(near: &mut Bench, far: &mut Bench, seqs: &[u32], arrives: impl Fn(u32) -> bool) -> usize {
+    let sent: Vec<_> = seqs.iter().flat_map(|seq| near.passes(1, &tcp_v4(*seq))).collect();
+    let arrived = sent.into_iter().filter(|(port, _)| arrives(*port));
+    arrived.map(|(port, frame)| far.passes(port, &frame).len()).sum()
+}
+
+/// What the far edge forwards within so many milliseconds because of probes that `passes` lets through.
+fn released(near: &mut Bench, far: &mut Bench, millis: u64, passes: impl Fn(u32) -> bool) -> usize {
+    let mut released = 0;
+    for _ in 0..millis {
+        near.now = near.now + Duration::from_millis(1);
+        far.now = near.now;
+        near.switch.handle_timeout(near.now);
+        for (port, frame) in near.leaves().into_iter().filter(|(port, _)| passes(*port)) {
+            let left = far.passes(port, &frame);
+            released += left.iter().filter(|(port, _)| *port == 1).count();
+        }
+    }
+    released
+}
+
+#[test]
+fn a_segment_lost_on_a_path_that_carries_nothing_more_is_not_waited_for() {
+    let (mut near, mut far) = (sprays(), resequences());
+    assert_eq!(forwarded(&mut near, &mut far, &[0, 100], |_| true), 2);
+    assert_eq!(released(&mut near, &mut far, 100, |_| true), 0);
+    // By port 2, by port 3, and by port 2 again.
+    assert_eq!(forwarded(&mut near, &mut far, &[200, 300, 400], |port| port == 2), 1);
+    assert_eq!(released(&mut near, &mut far, 200, |port| port == 2), 0, "it may still come");
+    assert_eq!(released(&mut near, &mut far, 21, |_| true), 1);
+}
+
+#[test]
+fn probes_of_one_group_are_compared_and_not_with_those_of_another() {
+    let (mut near, mut other, mut far) = (sprays(), sprays_as(9), resequences());
+    // Its numbers are far ahead.
+    run(&mut other, &mut bench(8), 10_000, |_| true);
+    near.now = other.now;
+    forwarded(&mut near, &mut far, &[0, 100], |_| true);
+    released(&mut near, &mut far, 100, |_| true);
+    assert_eq!(forwarded(&mut near, &mut far, &[200, 300, 400], |port| port == 2), 1);
+    for _ in 0..20 {
+        assert_eq!(released(&mut near, &mut far, 10, |port| port == 2), 0);
+        assert_eq!(released(&mut other, &mut far, 10, |_| true), 0);
+    }
 }
 
 #[test]

@@ -165,7 +165,9 @@ impl World {
             Frame::Other => {}
             Frame::Probe { number, sent } => {
                 let (back, arrived) = (self.now + pipe.delay, self.now.as_nanos() as i64);
-                self.answers.push((back, path, number, arrived, SegmentCounts { sent, received: pipe.came }));
+                let counts = SegmentCounts { sent, received: pipe.came };
+                self.answers.push((back, path, number, arrived, counts));
+                self.buffer.note_probe(self.now, PathId(path as u8), number, counts);
             }
             Frame::Data(number) => {
                 pipe.came += 1;
