@@ -29,8 +29,10 @@ const MIN_SHARE: f64 = 0.01;
 const QUEUE_NOISE: f64 = 0.004;
 /// A path that delivers more than this part does well.
 const DELIVERS_WELL: f64 = 0.97;
-/// The speed at which shares follow queues, per second, where round trips are short.
-const GAIN: f64 = 8.0;
+/// The speed at which shares follow queues, per second, is this by the time until a change shows.
+const STABLE: f64 = 0.6;
+/// A queue counts once some probes have met it, and its slope is smoothed: by so much what is known lags behind, in seconds.
+const LAG: f64 = 0.1;
 /// The greatest change of a share in one step, as a logarithm.
 const MAX_STEP: f64 = 0.2;
 
@@ -317,8 +319,8 @@ impl Feedback {
         let mean = |of: fn(&PathState) -> f64| known.iter().map(|path| of(path)).sum::<f64>() / count;
         let (queue, slope, loss) = (mean(|it| it.queue), mean(|it| it.slope), mean(PathState::loss));
         let slowest = known.iter().map(|path| path.round_trip()).max().unwrap_or_default();
-        // A change shows after a round trip: with a greater gain, shares would oscillate.
-        let gain = GAIN.min(0.6 / slowest.as_secs_f64().max(1e-3));
+        // A change shows after a round trip, and in what is known a while later: with a greater gain, shares would oscillate.
+        let gain = STABLE / (slowest.as_secs_f64() + LAG);
         let step = self.settings.interval.as_secs_f64();
         for place in 0..self.paths.len() {
             let Some(path) = self.paths.get(place).filter(|_| self.is_used(place)) else { continue };

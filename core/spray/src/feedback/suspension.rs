@@ -5,12 +5,14 @@ use std::time::Duration;
 use braid_types::Time;
 
 use super::path::PathState;
-use super::verdict::{self, CROSS_TRAFFIC_TIME, HALF, Verdict};
+use super::verdict::{self, CROSS_TRAFFIC_TIME, FULL_QUEUE, HALF, Verdict};
 use super::{MIN_SHARE, QUEUE_NOISE};
 
 /// The round trips in which a sender may react by itself to other losses, and during which these stay visible afterwards.
 const REACTION_ROUND_TRIPS: u32 = 2;
 const LOSS_VISIBLE: Duration = Duration::from_millis(300);
+/// A full path that delivers little is first reduced; if that helps for less than this, it is suspended.
+const REDUCED_ONCE: Duration = Duration::from_secs(1);
 /// The part of a path's delivery rate that it keeps, so that its queue drains.
 const DRAIN_SHARE: f64 = 0.9;
 /// A path that is suspended again within this time pauses, and twice as long each time.
@@ -52,6 +54,8 @@ pub(super) struct Suspension {
     /// When cross traffic began to fill it, as far as visible, and when it last did.
     cross_traffic: Option<(Time, Time)>,
     resumed: Option<Time>,
+    /// When its share was last reduced in the place of a suspension.
+    reduced: Option<Time>,
     pause: Duration,
     goal: f64,
 }
@@ -115,6 +119,12 @@ impl Suspension {
         let (began, _) = *self.loses.insert(goes_on(self.loses, now, LOSS_VISIBLE));
         let reaction = path.round_trip().saturating_mul(REACTION_ROUND_TRIPS);
         let lasts = now.since(began) >= reaction.saturating_add(LOSS_VISIBLE);
+        let is_first = self.reduced.is_none_or(|at| now.since(at) >= REDUCED_ONCE);
+        if !lasts && verdict.is_urgent() && path.queue > FULL_QUEUE && is_first {
+            // A sender may have overfilled the queue, and others may have no room for all of it.
+            self.reduced = Some(now);
+            return Some(Verdict::Reduce);
+        }
         (lasts || verdict.is_urgent()).then_some(verdict)
     }
 
@@ -144,6 +154,8 @@ impl Suspension {
             self.goal
         } else if again {
             delivered
+        } else if self.reduced.is_some_and(|at| now.since(at) < REDUCED_ONCE) {
+            share / HALF
         } else {
             share
         };

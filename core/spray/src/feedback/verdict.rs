@@ -26,7 +26,7 @@ const URGENT_BELOW: f64 = 0.35;
 const MAX_SHARE: f64 = 0.8;
 const MAX_SHARE_WITH_ROOM: f64 = 0.67;
 /// A queue that is longer than the other path's by this, in seconds, and loses packets, is full.
-const FULL_QUEUE: f64 = 0.02;
+pub(super) const FULL_QUEUE: f64 = 0.02;
 const FEW_LOST: u32 = 2;
 /// A queue that lasts this long, after this time with almost no traffic, is not the flow's.
 pub(super) const CROSS_TRAFFIC_TIME: Duration = Duration::from_millis(200);

@@ -67,10 +67,12 @@ struct Stray {
 
 /// The last gap that was given up: packets were released without it.
 #[derive(Clone, Copy, Debug)]
-struct Gap {
+pub(super) struct Gap {
     from: SeqNo,
     to: SeqNo,
-    opened: Time,
+    pub(super) opened: Time,
+    /// Whether probes showed that nothing fills it.
+    pub(super) is_overtaken: bool,
 }
 
 /// The position of a segment.
@@ -213,8 +215,23 @@ impl Flow {
 
     /// Whether all other paths have delivered something that was sent later.
     fn is_next(&self, send_time: SendTime, path: PathId) -> bool {
-        let others = (0..).zip(&self.sent).filter(|(other, _)| *other != path.0);
-        others.filter_map(|(_, sent)| *sent).all(|sent| !send_time.is_after(sent))
+        self.is_next_among(send_time, path, |_| false)
+    }
+
+    /// The first packet waiting in send order.
+    pub(super) fn first_ordered(&self) -> Option<Ordered> {
+        self.order.as_ref()?.first().copied()
+    }
+
+    /// Whether each other path has delivered something that was sent later, or is `overtaken` by a later probe.
+    pub(super) fn is_next_or(&self, ordered: &Ordered, overtaken: impl Fn(PathId) -> bool) -> bool {
+        self.is_next_among(ordered.send_time, ordered.came.path, overtaken)
+    }
+
+    fn is_next_among(&self, send_time: SendTime, path: PathId, passed: impl Fn(PathId) -> bool) -> bool {
+        let others = (0..).map(PathId).zip(&self.sent).filter(|(other, _)| *other != path);
+        let mut sent = others.filter_map(|(other, sent)| Some((other, (*sent)?)));
+        sent.all(|(other, sent)| !send_time.is_after(sent) || passed(other))
     }
 
     /// Stops waiting for paths that have delivered nothing as late, until they deliver something.
@@ -281,26 +298,36 @@ impl Flow {
         self.take_first()
     }
 
+    /// Whether each path that carries the flow has delivered something at or after `seq`, or is `overtaken` by a later probe.
+    pub(super) fn all_passed_or(&self, seq: SeqNo, overtaken: impl Fn(PathId) -> bool) -> bool {
+        let paths = (0..).map(PathId).zip(&self.paths);
+        let mut known = paths.filter_map(|(path, state)| Some((path, state.as_ref()?)));
+        known.all(|(path, state)| self.is_quiet(state) || state.furthest.ahead_of(seq) > 0 || overtaken(path))
+    }
+
+    const fn is_quiet(&self, state: &PathState) -> bool {
+        self.packets.wrapping_sub(state.packet) > QUIET_PACKETS
+    }
+
     /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or after `seq`.
     pub(super) fn all_passed(&self, paths: u8, seq: SeqNo) -> bool {
-        let quiet = |state: &PathState| self.packets.wrapping_sub(state.packet) > QUIET_PACKETS;
         let states = || self.paths.iter().flatten();
         let known = states().count() >= usize::from(paths) || self.packets > QUIET_PACKETS;
         paths > 0
             && known
-            && states().filter(|state| !quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)
+            && states().filter(|state| !self.is_quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)
     }
 
     /// Gives up the gap before the first held packet, which arrived at `opened`.
-    pub(super) fn give_up_gap(&mut self, opened: Time) {
+    pub(super) fn give_up_gap(&mut self, opened: Time, is_overtaken: bool) {
         if let Some(first) = self.first() {
-            self.given_up = Some(Gap { from: self.next, to: first.seq, opened });
+            self.given_up = Some(Gap { from: self.next, to: first.seq, opened, is_overtaken });
         }
     }
 
-    /// The opening time of the gap around `segment`, if it was the last to be given up.
-    pub(super) fn gap_of(&self, segment: &Segment) -> Option<Time> {
+    /// The gap around `segment`, if it was the last to be given up.
+    pub(super) fn gap_of(&self, segment: &Segment) -> Option<Gap> {
         let inside = |gap: &Gap| segment.seq.ahead_of(gap.from) >= 0 && segment.seq.ahead_of(gap.to) < 0;
-        self.given_up.filter(inside).map(|gap| gap.opened)
+        self.given_up.filter(inside)
     }
 }

@@ -161,8 +161,13 @@ impl<P> Resequencer<P> {
     /// Releases packets that were held long enough, and those before them.
     pub fn handle_timeout(&mut self, now: Time) {
         let hold_time = self.hold_time();
-        while self.store.oldest().is_some_and(|it| it.arrival + hold_time <= now) {
-            self.release_oldest(now, Cause::TimedOut);
+        while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
+            let (id, seq) = (oldest.flow, oldest.seq);
+            // The packet that fills the gap may be here, waiting in send order.
+            if self.release_oldest_ordered(now) || self.release_all_ordered(now, id) {
+                continue;
+            }
+            self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
         }
     }
 
@@ -170,14 +175,7 @@ impl<P> Resequencer<P> {
     /// that wait for lost ones. All probes of the paths must be numbered in the order in which they were sent.
     pub fn note_probe(&mut self, now: Time, path: PathId, number: u32, counts: SegmentCounts) {
         self.probes.note(now, path, number, counts);
-        while self.store.oldest().is_some_and(|it| self.is_overtaken(now, it)) {
-            self.release_oldest(now, Cause::Passed);
-        }
-    }
-
-    /// Whether everything that was sent before a packet has arrived or is lost, as probes show.
-    fn is_overtaken(&self, now: Time, entry: &Entry<P>) -> bool {
-        self.probes.prove_lost_before(now, entry.path, entry.probes, self.settings.paths)
+        while self.release_overtaken(now).is_some() {}
     }
 
     /// Releases all packets.
@@ -314,10 +312,11 @@ impl<P> Resequencer<P> {
     /// Counts a retransmission. If its path has delivered nothing later, the gap was given up too soon instead.
     fn note_old(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
         self.counters.old = self.counters.old.saturating_add(1);
-        let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
-        if let Some(opened) = opened.filter(|opened| is_latest && came.at >= *opened) {
+        let gap = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
+        // What probes have shown to be lost is sent again.
+        if let Some(gap) = gap.filter(|gap| is_latest && came.at >= gap.opened && !gap.is_overtaken) {
             self.counters.spurious = self.counters.spurious.saturating_add(1);
-            self.skew.observe(came.at, came.at.since(opened));
+            self.skew.observe(came.at, came.at.since(gap.opened));
         }
     }
 

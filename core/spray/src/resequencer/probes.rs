@@ -8,36 +8,35 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::PathId;
 use super::flow::MAX_PATHS;
+use super::release::Cause;
+use super::{PathId, Resequencer};
 use crate::segment_counts::SegmentCounts;
 
 /// The probes by path whose numbers are known.
 const RECENT: usize = 32;
 /// How many came after the oldest of them.
-const OLDEST: u32 = 31;
+const OLDEST: u64 = 31;
 /// A path by which no probe has arrived for this long is not waited for.
 const FRESH: Duration = Duration::from_secs(1);
 /// A path on which a segment arrived after a later probe proves nothing for this long.
 const DISORDER: Duration = Duration::from_secs(20);
 /// Counts of probes that differ by this much are from before and after all were discarded.
-const ANEW: u32 = 1 << 16;
-/// Numbers further back than this are those of an edge that has restarted.
-const FURTHEST_BACK: i32 = 1_024;
+const ANEW: u64 = 1 << 32;
 
 /// The probes of one spraying group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probes {
     /// The count of a path by which none has arrived.
-    base: u32,
+    base: u64,
     paths: [Option<Arrived>; MAX_PATHS],
 }
 
 /// The probes that arrived by a path.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
-    /// How many there were; wraps.
-    count: u32,
+    /// How many there were.
+    count: u64,
     /// The numbers of the last ones, by their places in the count.
     numbers: [u32; RECENT],
     at: Time,
@@ -50,45 +49,75 @@ impl Probes {
     pub(super) fn note(&mut self, now: Time, path: PathId, number: u32, counts: SegmentCounts) {
         let Some(known) = self.paths.get_mut(usize::from(path.0)) else { return };
         let Some(arrived) = known else {
-            let count = self.base.wrapping_add(1);
-            let numbers = [number; RECENT];
+            let (count, numbers) = (self.base.saturating_add(1), [number; RECENT]);
             *known = Some(Arrived { count, numbers, at: now, counts, disordered: None });
             return;
         };
-        let ahead = number.wrapping_sub(arrived.last()).cast_signed();
-        if ahead < -FURTHEST_BACK || counts.begins_anew_after(arrived.counts) {
+        if counts.begins_anew_after(arrived.counts) {
             self.forget();
             return self.note(now, path, number, counts);
         }
-        if ahead > 0 {
+        if number.wrapping_sub(arrived.last()).cast_signed() > 0 {
             arrived.note(now, number, counts);
         }
     }
 
     /// Discards all probes.
     pub(super) fn forget(&mut self) {
-        *self = Self { base: self.base.wrapping_add(ANEW), ..Self::default() };
+        *self = Self { base: self.base.saturating_add(ANEW), ..Self::default() };
     }
 
     /// How many probes have arrived by a path.
-    pub(super) fn count(&self, path: PathId) -> u32 {
+    pub(super) fn count(&self, path: PathId) -> u64 {
         self.arrived(path).map_or(self.base, |arrived| arrived.count)
     }
 
-    /// Whether nothing that was sent before a packet can still arrive by any of at least `paths` paths. The packet arrived by
-    /// `path`, after `count` probes.
-    pub(super) fn prove_lost_before(&self, now: Time, path: PathId, count: u32, paths: u8) -> bool {
-        let Some(next) = self.arrived(path).and_then(|arrived| arrived.number_after(count)) else {
-            return false;
-        };
-        let mut fresh =
-            self.paths.iter().flatten().filter(|arrived| now.since(arrived.at) < FRESH).peekable();
-        let known = fresh.clone().count() >= usize::from(paths);
-        paths > 0 && known && fresh.all(|arrived| arrived.has_delivered(now, next))
+    /// The number of the first known probe that arrived by a path after `count` of them; `None` if none has.
+    pub(super) fn number_after(&self, path: PathId, count: u64) -> Option<u32> {
+        self.arrived(path)?.number_after(count)
+    }
+
+    /// Whether all paths by which probes arrive, and at least `paths`, have delivered all that was sent before this one.
+    pub(super) fn all_have_delivered(&self, now: Time, number: u32, paths: u8) -> bool {
+        let mut fresh = self.paths.iter().flatten().filter(|arrived| now.since(arrived.at) < FRESH);
+        let count = fresh.clone().count();
+        paths > 0 && count >= usize::from(paths) && fresh.all(|arrived| arrived.has_delivered(now, number))
+    }
+
+    /// Whether a path has delivered all that was sent before the probe with this number.
+    pub(super) fn has_delivered(&self, now: Time, path: PathId, number: u32) -> bool {
+        self.arrived(path).is_some_and(|arrived| arrived.has_delivered(now, number))
     }
 
     fn arrived(&self, path: PathId) -> Option<&Arrived> {
         self.paths.get(usize::from(path.0))?.as_ref()
+    }
+}
+
+impl<P> Resequencer<P> {
+    /// Releases packets of the flow whose packet is held longest, if probes show that all that was sent before them has arrived or
+    /// is lost.
+    pub(super) fn release_overtaken(&mut self, now: Time) -> Option<()> {
+        let id = self.store.oldest()?.flow;
+        let first = self.table.get_mut(id)?.first_ordered();
+        let slot = first.map_or(self.store.oldest_slot()?, |first| first.slot);
+        let entry = self.store.entry(slot)?;
+        let (seq, next) = (entry.seq, self.probes.number_after(entry.path, entry.probes)?);
+        let flow = self
+            .table
+            .get_mut(id)
+            .filter(|_| self.probes.all_have_delivered(now, next, self.settings.paths))?;
+        let overtaken = |path| self.probes.has_delivered(now, path, next);
+        // The packet that fills a gap may be here, waiting in send order.
+        if let Some(first) = first {
+            let ordered = flow.is_next_or(&first, overtaken).then(|| flow.take_first_ordered())??;
+            self.come(now, id, &ordered);
+        } else if flow.all_passed_or(seq, overtaken) {
+            self.give_up(now, id, Cause::Overtaken, |first| first.seq.ahead_of(seq) <= 0);
+        } else {
+            return None;
+        }
+        Some(())
     }
 }
 
@@ -97,9 +126,9 @@ impl Arrived {
         if counts.missing_since(self.counts) < 0 {
             self.disordered = Some(now);
         }
-        self.count = self.count.wrapping_add(1);
+        self.count = self.count.saturating_add(1);
         (self.at, self.counts) = (now, counts);
-        let place = self.count as usize % RECENT;
+        let place = place(self.count);
         self.numbers.get_mut(place).into_iter().for_each(|it| *it = number);
     }
 
@@ -108,15 +137,14 @@ impl Arrived {
         self.number(self.count)
     }
 
-    fn number(&self, count: u32) -> u32 {
-        self.numbers.get(count as usize % RECENT).copied().unwrap_or_default()
+    fn number(&self, count: u64) -> u32 {
+        self.numbers.get(place(count)).copied().unwrap_or_default()
     }
 
-    /// The number of the first probe after so many, or of the oldest one known; `None` if none has arrived since.
-    fn number_after(&self, count: u32) -> Option<u32> {
-        let since = self.count.wrapping_sub(count);
+    fn number_after(&self, count: u64) -> Option<u32> {
+        let since = self.count.checked_sub(count)?;
         let back = since.checked_sub(1).filter(|_| since < ANEW / 2)?.min(OLDEST);
-        Some(self.number(self.count.wrapping_sub(back)))
+        Some(self.number(self.count.saturating_sub(back)))
     }
 
     /// Whether everything sent before the probe with this number has arrived.
@@ -124,6 +152,11 @@ impl Arrived {
         let in_order = self.disordered.is_none_or(|at| now.since(at) >= DISORDER);
         in_order && self.last().wrapping_sub(number).cast_signed() >= 0
     }
+}
+
+/// The place of the probe with this count.
+const fn place(count: u64) -> usize {
+    count as usize % RECENT
 }
 
 #[cfg(test)]
@@ -150,10 +183,16 @@ mod tests {
         probes
     }
 
+    /// Whether all of `paths` paths have delivered what was sent before a packet that arrived by A after `count` probes.
+    fn prove(probes: &Probes, millis: u64, count: u64, paths: u8) -> bool {
+        let next = probes.number_after(A, count);
+        next.is_some_and(|next| probes.all_have_delivered(at(millis), next, paths))
+    }
+
     #[test]
     fn a_segment_is_lost_once_all_paths_have_delivered_probes_sent_after_it() {
         let mut probes = probes(&[(A, 0, 0), (B, 30, 1)]);
-        let proves = |probes: &Probes, count| probes.prove_lost_before(at(100), A, count, 2);
+        let proves = |probes: &Probes, count| prove(probes, 100, count, 2);
         assert!(!proves(&probes, 1), "no probe has arrived after it by its own path");
         probes.note(at(20), A, 2, counts(0, 0));
         assert!(!proves(&probes, 1), "the other path may still deliver what was sent before probe 2");
@@ -165,18 +204,21 @@ mod tests {
     fn lost_probes_make_it_later_and_nothing_earlier() {
         // The packet may have been sent after probe 2, which is lost, and before probe 4.
         let mut probes = probes(&[(A, 0, 0), (B, 30, 1), (B, 50, 3), (A, 40, 4)]);
-        assert!(!probes.prove_lost_before(at(100), A, 1, 2));
+        assert!(!prove(&probes, 100, 1, 2));
         probes.note(at(70), B, 5, counts(0, 0));
-        assert!(probes.prove_lost_before(at(100), A, 1, 2));
+        assert!(prove(&probes, 100, 1, 2));
     }
 
     #[test]
     fn too_few_paths_prove_nothing_and_old_ones_are_not_waited_for() {
         let probes = probes(&[(A, 0, 0), (B, 0, 1), (A, 2_000, 200), (A, 2_020, 202)]);
-        assert!(!probes.prove_lost_before(at(2_100), A, 2, 2), "the other path may be dead");
-        assert!(probes.prove_lost_before(at(2_100), A, 2, 1));
-        assert!(!probes.prove_lost_before(at(2_100), A, 2, 0), "paths do not keep their order");
-        assert!(!probes.prove_lost_before(at(2_100), PathId(200), 0, 1));
+        assert!(!prove(&probes, 2_100, 2, 2), "the other path may be dead");
+        assert!(prove(&probes, 2_100, 2, 1));
+        assert!(!prove(&probes, 2_100, 2, 0), "paths do not keep their order");
+        assert_eq!(
+            (probes.number_after(PathId(200), 0), probes.has_delivered(at(0), PathId(200), 0)),
+            (None, false)
+        );
     }
 
     #[test]
@@ -185,9 +227,9 @@ mod tests {
         probes.note(at(0), A, 0, counts(0, 0));
         probes.note(at(20), A, 1, counts(10, 4));
         probes.note(at(40), A, 2, counts(10, 9));
-        assert!(!probes.prove_lost_before(at(50), A, 2, 1));
+        assert!(!prove(&probes, 50, 2, 1));
         probes.note(at(20_060), A, 1_003, counts(10, 9));
-        assert!(probes.prove_lost_before(at(20_060), A, 2, 1));
+        assert!(prove(&probes, 20_060, 2, 1));
     }
 
     #[test]
@@ -198,14 +240,14 @@ mod tests {
             probes.note(at(u64::from(step) * 20), A, number, counts(u32::MAX.wrapping_add(step), step));
         }
         assert_eq!(probes.count(A), 200);
-        assert!(
-            probes.prove_lost_before(at(4_000), A, 1, 1) && !probes.prove_lost_before(at(4_000), A, 200, 1)
-        );
+        assert!(prove(&probes, 4_000, 1, 1) && !prove(&probes, 4_000, 200, 1));
         probes.note(at(4_000), A, 90, counts(198, 199));
         assert_eq!(probes.count(A), 200, "an older one, or the same again");
-        probes.note(at(4_000), A, u32::MAX - 5_000, counts(198, 199));
-        assert_eq!(probes.count(A), ANEW + 1, "the edge has restarted");
-        assert!(!probes.prove_lost_before(at(4_000), A, 200, 1));
-        assert!(probes.prove_lost_before(at(4_000), A, ANEW, 1));
+        probes.forget();
+        probes.note(at(4_000), A, 7, counts(198, 199));
+        assert!(!prove(&probes, 4_000, 200, 1), "it was stamped before");
+        assert!(prove(&probes, 4_000, ANEW, 1));
+        probes.note(at(4_020), A, 8, counts(0, 0));
+        assert!(!prove(&probes, 4_020, ANEW, 1) && prove(&probes, 4_020, 2 * ANEW, 1), "counted anew");
     }
 }

@@ -11,6 +11,8 @@ use super::table::FlowId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
     Passed,
+    /// Probes have passed it on every path.
+    Overtaken,
     TimedOut,
     Threshold,
     Overflow,
@@ -37,15 +39,6 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Releases the packet held longest, and those before it.
-    pub(super) fn release_oldest(&mut self, now: Time, cause: Cause) {
-        let Some((id, seq)) = self.store.oldest().map(|oldest| (oldest.flow, oldest.seq)) else { return };
-        // The packet that fills the gap may be here, waiting in send order.
-        if !self.release_oldest_ordered(now) && !self.release_all_ordered(now, id) {
-            self.give_up(now, id, cause, |first| first.seq.ahead_of(seq) <= 0);
-        }
-    }
-
     /// Releases all packets of a flow.
     pub(super) fn empty(&mut self, now: Time, id: FlowId) {
         self.release_all_ordered(now, id);
@@ -57,7 +50,7 @@ impl<P> Resequencer<P> {
         while let Some(flow) = self.table.get_mut(id) {
             let Some(first) = flow.first().filter(|first| wanted(first)) else { return };
             let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
-            flow.give_up_gap(opened);
+            flow.give_up_gap(opened, cause == Cause::Overtaken);
             let gaps = self.counters.gaps(cause);
             *gaps = gaps.saturating_add(1);
             flow.take_first();
@@ -93,7 +86,7 @@ impl<P> Resequencer<P> {
 impl Counters {
     const fn gaps(&mut self, cause: Cause) -> &mut u64 {
         match cause {
-            Cause::Passed => &mut self.gaps_passed,
+            Cause::Passed | Cause::Overtaken => &mut self.gaps_passed,
             Cause::TimedOut => &mut self.gaps_timed_out,
             Cause::Threshold => &mut self.gaps_over_threshold,
             Cause::Overflow => &mut self.gaps_overflowed,

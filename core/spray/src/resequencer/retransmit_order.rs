@@ -173,7 +173,7 @@ impl<P> Resequencer<P> {
     }
 
     /// Releases a packet that is next in send order, before those held for it; or holds it for missing segments before it.
-    fn come(&mut self, now: Time, id: FlowId, ordered: &Ordered) {
+    pub(super) fn come(&mut self, now: Time, id: FlowId, ordered: &Ordered) {
         let (slot, place) = (ordered.slot, self.ready.len());
         self.store.entry_mut(slot).into_iter().for_each(|entry| entry.is_ordered = false);
         match self.place(now, id, &ordered.came) {

@@ -39,7 +39,7 @@ pub(super) struct Entry<P> {
     pub(super) seq: SeqNo,
     /// The path by which it arrived, and the count of probes before it.
     pub(super) path: PathId,
-    pub(super) probes: u32,
+    pub(super) probes: u64,
     pub(super) charge: u32,
     /// Whether it waits in send order, and not yet for missing segments before it.
     pub(super) is_ordered: bool,

@@ -170,6 +170,31 @@ fn a_gap_is_given_up_when_probes_sent_after_it_have_come_by_every_path() {
 }
 
 #[test]
+fn probes_of_other_paths_do_not_pass_what_may_come_by_one_that_is_not_probed() {
+    let mut bench = Bench::new(Settings { paths: 2, ..settings() });
+    bench.offer(NOW, 0, data(0, 100), 2);
+    [(0, 0), (1, 1)].into_iter().for_each(|(number, path)| bench.probe(NOW, number, path));
+    bench.offer(NOW, 2, data(200, 100), 0);
+    (2..20).for_each(|number| bench.probe(at(20), number, number as u8 % 2));
+    assert_eq!(bench.taken(), [0], "100 may be under way by path 2");
+    bench.offer(at(21), 1, data(100, 100), 2);
+    assert_eq!((bench.taken(), bench.buffer.counters().gaps_passed), (vec![1, 2], 0));
+}
+
+#[test]
+fn what_is_sent_again_by_an_idle_path_is_not_late() {
+    let mut bench = Bench::new(Settings { paths: 2, ..settings() });
+    bench.offer(NOW, 0, data(0, 100), 0);
+    [(0, 0), (1, 1)].into_iter().for_each(|(number, path)| bench.probe(NOW, number, path));
+    // 100 is lost on path 0.
+    bench.offer(NOW, 2, data(200, 100), 1);
+    (2..6).for_each(|number| bench.probe(at(20), number, number as u8 % 2));
+    assert_eq!(bench.taken(), [0, 2]);
+    bench.offer(at(21), 1, data(100, 100), 0);
+    assert_eq!((bench.taken(), bench.buffer.counters().spurious), (vec![1], 0));
+}
+
+#[test]
 fn a_path_that_fell_silent_proves_nothing_and_hinders_nothing() {
     let mut bench = Bench::new(Settings { paths: 2, ..settings() });
     bench.offer(NOW, 0, data(0, 100), 1);

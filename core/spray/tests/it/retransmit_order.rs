@@ -53,6 +53,18 @@ fn a_retransmission_waits_for_those_that_were_sent_before_it_by_another_path() {
 }
 
 #[test]
+fn a_retransmission_does_not_wait_for_a_path_by_which_a_later_probe_has_come() {
+    let mut bench = repeating(two_paths());
+    [(0, 0), (1, 1)].into_iter().for_each(|(number, path)| bench.probe(at(2), number, path));
+    assert_eq!(bench.offer(at(3), 2, sent(4, 400), 0), Fate::Taken);
+    assert_eq!(bench.offer(at(3), 4, sent(5, 500), 0), Fate::Taken);
+    bench.probe(at(20), 2, 0);
+    assert!(bench.taken().is_empty());
+    bench.probe(at(20), 3, 1);
+    assert_eq!(bench.taken(), [2, 4]);
+}
+
+#[test]
 fn new_data_waits_for_retransmissions_that_were_sent_before_it() {
     let mut bench = repeating(two_paths());
     assert_eq!(bench.offer(at(3), 2, sent(4, 1_300), 0), Fate::Taken);

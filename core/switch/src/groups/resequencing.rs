@@ -20,14 +20,18 @@ pub(crate) struct GroupResequencer {
     buffer: Resequencer<HeldPacket>,
     paths: Vec<(PortNo, MacAddr)>,
     /// The group whose probes are followed, and when the last one arrived.
-    probed: Option<((DatapathId, GroupId), Time)>,
+    probed: Option<(Series, Time)>,
 }
+
+/// Probes that are numbered together: their edge, group and secret.
+type Series = (DatapathId, GroupId, u64);
 
 /// A probe that has arrived from another edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrivedProbe {
     pub(crate) from: DatapathId,
     pub(crate) group: GroupId,
+    pub(crate) secret: u64,
     pub(crate) number: u32,
     /// The segments that were sent and received before it.
     pub(crate) counts: SegmentCounts,
@@ -85,7 +89,7 @@ impl GroupResequencer {
         self.buffer.offer(now, flow, segment, path, size, hold)
     }
 
-    /// Notes a probe of `group` at `peer` that arrived by a path of data; returns whether packets are released.
+    /// Notes a probe that arrived by a path of data; returns whether packets are released.
     pub(super) fn note_probe(&mut self, now: Time, path: (PortNo, MacAddr), probe: &ArrivedProbe) -> bool {
         let Some(place) = self.paths.iter().position(|known| *known == path) else { return false };
         if !self.follows(now, probe) {
@@ -97,15 +101,18 @@ impl GroupResequencer {
 
     /// Whether probes of this group are compared: those of one, as groups number theirs independently.
     fn follows(&mut self, now: Time, probe: &ArrivedProbe) -> bool {
-        let from = (probe.from, probe.group);
-        let is_other = |(group, at): (_, Time)| group != from && now.since(at) < QUIET;
-        if self.probed.is_some_and(is_other) {
+        let series = (probe.from, probe.group, probe.secret);
+        let is_other = |(followed, _): (Series, Time)| followed != series;
+        // A group that is set up anew numbers its probes anew, with another secret.
+        let is_same_group = |(from, group, _): Series| (from, group) == (probe.from, probe.group);
+        let stays = |(followed, at)| now.since(at) < QUIET && !is_same_group(followed);
+        if self.probed.is_some_and(|it| is_other(it) && stays(it)) {
             return false;
         }
-        if self.probed.is_some_and(|(group, _)| group != from) {
+        if self.probed.is_some_and(is_other) {
             self.buffer.forget_probes();
         }
-        self.probed = Some((from, now));
+        self.probed = Some((series, now));
         true
     }
 

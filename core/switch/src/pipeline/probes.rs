@@ -74,7 +74,8 @@ impl Pipeline {
         self.send(env.now, in_port, &mut context);
         // Where segments are not counted, it is not known whether probes overtake them.
         let Some(counts) = counts else { return };
-        let arrived = ArrivedProbe { from: probe.from, group: probe.group, number: probe.number, counts };
+        let ProbeFrame { from, group, secret, number, .. } = *probe;
+        let arrived = ArrivedProbe { from, group, secret, number, counts };
         for id in self.groups.note_probe(env.now, (in_port, label), &arrived) {
             self.release(env, id);
         }

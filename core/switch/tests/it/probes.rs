@@ -206,6 +206,17 @@ fn probes_of_one_group_are_compared_and_not_with_those_of_another() {
 }
 
 #[test]
+fn probes_that_are_numbered_anew_are_not_compared_with_those_before() {
+    let (mut near, mut far) = (sprays(), resequences());
+    forwarded(&mut near, &mut far, &[0, 100], |_| true);
+    released(&mut near, &mut far, 10_000, |_| true);
+    near.extend(&Extension::SetProbing { group: GROUP, probing: probing(2) });
+    assert_eq!(forwarded(&mut near, &mut far, &[200, 300, 400], |port| port == 2), 1);
+    // The numbers before were greater than those that come now.
+    assert_eq!(released(&mut near, &mut far, 200, |port| port == 2), 0);
+}
+
+#[test]
 fn where_nobody_answers_shares_stay() {
     let (mut near, mut far) = (sprays(), bench(9));
     run(&mut near, &mut far, 1_000, |_| true);
