@@ -52,7 +52,7 @@ def once(command, patience, output):
 
 
 def end(process):
-    """All of a run's processes; those of one that has ended are gone."""
+    """Ends a run that has not ended by itself, with its processes."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             return

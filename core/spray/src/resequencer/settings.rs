@@ -14,7 +14,7 @@ pub struct Settings {
     pub loss_recovery: u32,
     /// The greatest hold time of a packet.
     pub hold: HoldTime,
-    /// The number of paths of a flow. A gap is given up once so many have delivered something after it, if each path
+    /// The number of paths of a flow. A gap is given up once so many have delivered something sent after it, if each path
     /// keeps its order; 0 if they do not.
     pub paths: u8,
     /// A segment further from the expected one, in bytes, is not trusted.
