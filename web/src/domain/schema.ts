@@ -1925,7 +1925,7 @@ export interface components {
             gaps_overflowed: number;
             /**
              * Format: int64
-             * @description Gaps given up because every path had delivered something later.
+             * @description Gaps given up because every path had delivered something sent later, a packet or a probe.
              */
             gaps_passed: number;
             /**
