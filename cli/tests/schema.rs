@@ -241,6 +241,7 @@ fn mistakes_in_options_are_refused() {
         ("/accept", json!(9)),
         ("/congestion", json!("cubic")),
         ("/max-subflows", json!(2)),
+        ("/receive_buffer", json!(-1)),
     ];
     refuses(&schema("host"), &host, &mistakes);
     let controller = toml("openflow_trusted = true\n");

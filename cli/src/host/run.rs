@@ -59,6 +59,12 @@ pub(crate) struct Args {
     /// Each result of a trial is a line of JSON on standard output.
     #[arg(long, value_enum, value_name = "STATE", default_value_t = Suspension::On)]
     suspend: Suspension,
+    /// Bytes that TCP's receive buffers start with at least (net.ipv4.tcp_rmem); 0 leaves the system's setting
+    ///
+    /// Linux may stop reading an MPTCP connection for good once data behind a gap fill its receive buffer. The buffer has to
+    /// hold what all paths together carry in a round trip.
+    #[arg(long, value_name = "BYTES", default_value_t = 4_194_304, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    receive_buffer: u64,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -81,7 +87,12 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     crate::panics::end_the_process();
     let mode = args.mode.map(|mode| self::mode(args, mode)).transpose()?;
     let observer = (args.suspend == Suspension::On).then(|| Box::new(say) as Observer);
-    let agent = Agent::start(Config { mode, congestion: args.congestion, observer });
+    let agent = Agent::start(Config {
+        mode,
+        congestion: args.congestion,
+        observer,
+        receive_buffer: args.receive_buffer,
+    });
     let agent = agent.or_else(|error| {
         let code = if error.is_missing_feature() { Code::Machine } else { Code::Failure };
         Err(error).exit_with(code)

@@ -12,6 +12,7 @@ use crate::kernel_mode::KernelMode;
 use crate::managed::{Adviser, Input, Manager};
 use crate::netlink::NetlinkError;
 use crate::pm::{Endpoint, Limits};
+use crate::receive_buffer;
 use crate::sysctl::{self, Setting, SysctlError};
 use crate::trials::{Observer, SuspendedEndpoints, Suspension};
 
@@ -27,6 +28,8 @@ pub struct Config {
     pub congestion: Option<Algorithm>,
     /// Who is told of subflows that were tried; `None` suspends none.
     pub observer: Option<Observer>,
+    /// The bytes that receive buffers start with at least; 0 leaves the system's setting.
+    pub receive_buffer: u64,
 }
 
 /// The path manager: what opens subflows.
@@ -59,6 +62,7 @@ pub struct Agent {
     // Fields are dropped in order: the first setting is restored last.
     _kernel: Option<KernelMode>,
     _path_manager: Option<Setting>,
+    _receive_buffer: Option<Setting>,
 }
 
 /// Errors of the agent.
@@ -116,8 +120,15 @@ impl Agent {
         }
         let start = |algorithm| Ok::<_, CongestionError>((algorithm, Coupled::start(algorithm)?));
         let congestion = config.congestion.map(start).transpose()?;
-        let endpoints = suspended;
-        Ok(Self { signals, manager, congestion, endpoints, _kernel: kernel, _path_manager: path_manager })
+        Ok(Self {
+            signals,
+            manager,
+            congestion,
+            endpoints: suspended,
+            _kernel: kernel,
+            _path_manager: path_manager,
+            _receive_buffer: receive_buffer::raise(config.receive_buffer)?,
+        })
     }
 
     /// The congestion control that the agent has loaded.

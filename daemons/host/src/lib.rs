@@ -13,7 +13,7 @@
 //! // The kernel opens two more subflows of each connection, and uses two announced addresses of the peer.
 //! let limits = Limits { subflows: 2, accepted_addresses: 2 };
 //! let mode = Mode::Kernel { limits, endpoints: Vec::new() };
-//! let agent = Agent::start(Config { mode: Some(mode), congestion: None, observer: None })?;
+//! let agent = Agent::start(Config { mode: Some(mode), ..Config::default() })?;
 //! agent.run_until_signalled(&mut || {})?;
 //! # Ok::<(), braid_host::AgentError>(())
 //! ```
@@ -25,6 +25,7 @@ mod kernel_mode;
 pub mod managed;
 pub mod netlink;
 pub mod pm;
+mod receive_buffer;
 pub mod sysctl;
 pub mod trials;
 

@@ -31,7 +31,9 @@ impl Setting {
         let failed = |source| SysctlError { name: name.to_owned(), value: value.to_owned(), source };
         let former = read(name).map_err(failed)?;
         fs::write(path(name), value).map_err(failed)?;
-        Ok(Self { name, former, ours: value.to_owned() })
+        // As the kernel writes it: between numbers it has tabs.
+        let ours = read(name).map_err(failed)?;
+        Ok(Self { name, former, ours })
     }
 
     /// The previous value.

@@ -40,6 +40,20 @@ pub(crate) fn with_agent(
     assert_eq!(sysctl::read(PATH_MANAGER).unwrap(), before);
 }
 
+#[test]
+fn receive_buffers_start_larger_while_the_agent_runs() {
+    const SIZES: &str = "net.ipv4.tcp_rmem";
+    let Some(namespace) = namespace() else { return };
+    namespace.inside(|| {
+        let before = sysctl::read(SIZES).unwrap();
+        let largest = before.split_whitespace().last().unwrap();
+        let agent = Agent::start(Config { receive_buffer: u64::MAX, ..Config::default() }).unwrap();
+        assert_eq!(sysctl::read(SIZES).unwrap().split_whitespace().nth(1), Some(largest));
+        drop(agent);
+        assert_eq!(sysctl::read(SIZES).unwrap(), before);
+    });
+}
+
 /// Ends the agent however a test ends.
 pub(crate) struct Stop(pub(crate) Sender<Input>);
 

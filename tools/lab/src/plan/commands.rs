@@ -174,8 +174,13 @@ impl HostPlan {
         if self.uses_mptcp() {
             all.extend([parameter("net/mptcp/enabled", "1"), parameter("net/mptcp/pm_type", "0")]);
         }
-        all.extend(self.receive_buffer.map(receive_buffer));
+        all.extend(self.receive_buffers());
         all
+    }
+
+    fn receive_buffers(&self) -> Option<(String, String)> {
+        let advised = self.uses_mptcp().then(|| parameter(RECEIVE_BUFFERS, FIRST_OF_MPTCP));
+        self.receive_buffer.map(receive_buffer).or(advised)
     }
 
     /// The kernel parameter of its congestion control, as a path below /proc/sys.
@@ -218,9 +223,15 @@ pub(crate) fn shaper(link: &LinkPlan, side: usize) -> String {
     shape::lines(link.sender(side).1, &link.directions[side], link.backend)
 }
 
-/// `tcp_rmem`: minimum, initial value and maximum; 128 KiB is the kernel's initial value.
+/// Smallest, first and largest size in bytes of a receive buffer.
+const RECEIVE_BUFFERS: &str = "net/ipv4/tcp_rmem";
+
+/// The smallest and the first size as docs/host.md advises for MPTCP; the largest stays the machine's.
+const FIRST_OF_MPTCP: &str = "4096 4194304";
+
+/// 128 KiB is the kernel's first size.
 fn receive_buffer(bytes: u64) -> (String, String) {
-    parameter("net/ipv4/tcp_rmem", &format!("4096 {} {bytes}", bytes.min(131_072)))
+    parameter(RECEIVE_BUFFERS, &format!("4096 {} {bytes}", bytes.min(131_072)))
 }
 
 fn parameter(key: &str, value: &str) -> (String, String) {

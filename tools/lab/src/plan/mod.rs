@@ -297,6 +297,22 @@ mod tests {
     }
 
     #[test]
+    fn hosts_with_mptcp_start_with_large_receive_buffers_unless_the_scenario_gives_a_size() {
+        let text = "{scenario: t, topology: {hosts: [\
+            {name: a, interfaces: [{name: e0, addresses: [10.0.0.1/24]}]}, \
+            {name: b, interfaces: [{name: e0, addresses: [10.0.0.2/24]}], mptcp: {subflows: 2}}, \
+            {name: c, interfaces: [{name: e0, addresses: [10.0.0.3/24]}], mptcp: {subflows: 2}, receive_buffer: 64kB}], \
+            switches: [s], links: [{between: [a.e0, s], rate: 1Mbit}, {between: [b.e0, s], rate: 1Mbit}, \
+            {between: [c.e0, s], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}")));
+        let sizes = plan.hosts.iter().map(|host| {
+            host.parameters().into_iter().find(|(key, _)| key.ends_with("tcp_rmem")).map(|(_, size)| size)
+        });
+        let wanted = [None, Some("4096 4194304".to_owned()), Some("4096 64000 64000".to_owned())];
+        assert_eq!(sizes.collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
     fn a_congestion_control_is_a_property_of_the_route_to_each_subnet() {
         let text = "{scenario: t, topology: {hosts: [{name: a, congestion_control: cubic, interfaces: [{name: e0, \
             addresses: [10.0.0.1/24, 10.0.0.2/24, 'fd00::1/64']}]}], switches: [s], \
