@@ -127,7 +127,7 @@ impl Agent {
             endpoints: suspended,
             _kernel: kernel,
             _path_manager: path_manager,
-            _receive_buffer: receive_buffer::raise(config.receive_buffer)?,
+            _receive_buffer: receive_buffer::raise(config.receive_buffer),
         })
     }
 

@@ -1,6 +1,6 @@
 //! The size that receive buffers start with, raised for as long as the agent runs.
 
-use crate::sysctl::{self, Setting, SysctlError};
+use crate::sysctl::{self, Setting};
 
 /// Smallest, first and largest size in bytes of a TCP connection's receive buffer.
 const SIZES: &str = "net.ipv4.tcp_rmem";
@@ -10,12 +10,11 @@ const SIZES: &str = "net.ipv4.tcp_rmem";
 /// data behind a gap is never read again: it drops what would fill the gap. So its buffer has to hold what all paths carry in a
 /// round trip from the start.
 ///
-/// # Errors
-///
-/// The kernel refuses the setting.
-pub(crate) fn raise(bytes: u64) -> Result<Option<Setting>, SysctlError> {
+/// The agent serves without it too: a setting that the kernel refuses, as in many containers, is a warning.
+pub(crate) fn raise(bytes: u64) -> Option<Setting> {
     let now = sysctl::read(SIZES).unwrap_or_default();
-    raised(&now, bytes).map(|sizes| Setting::change(SIZES, &sizes)).transpose()
+    let setting = Setting::change(SIZES, &raised(&now, bytes)?);
+    setting.inspect_err(|error| tracing::warn!(%error, "receive buffers start as before")).ok()
 }
 
 // `None` if they start with as much already.
