@@ -61,8 +61,8 @@ pub(crate) struct Args {
     suspend: Suspension,
     /// Bytes that TCP's receive buffers start with at least (net.ipv4.tcp_rmem); 0 leaves the system's setting
     ///
-    /// Linux may stop reading an MPTCP connection for good once data behind a gap fill its receive buffer. The buffer has to
-    /// hold what all paths together carry in a round trip.
+    /// Linux may stop an MPTCP connection for good once data behind a gap fill its receive buffer. The buffer has to hold what
+    /// the other paths deliver until one path has repeated what it lost.
     #[arg(long, value_name = "BYTES", default_value_t = 4_194_304, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     receive_buffer: u64,
 }

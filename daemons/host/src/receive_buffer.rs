@@ -7,8 +7,8 @@ const SIZES: &str = "net.ipv4.tcp_rmem";
 
 /// Has connections that begin from now on start with a receive buffer of at least `bytes`, where the kernel's maximum allows as
 /// much. Linux raises the size of a buffer only while its connection is read, and a connection of MPTCP whose buffer is full of
-/// data behind a gap is never read again: it drops what would fill the gap. So its buffer has to hold what all paths carry in a
-/// round trip from the start.
+/// data behind a gap is never read again: what would fill the gap stays in the queues of its subflows. So its buffer has to hold
+/// from the start what the other paths deliver until one path has repeated what it lost.
 ///
 /// The agent serves without it too: a setting that the kernel refuses, as in many containers, is a warning.
 pub(crate) fn raise(bytes: u64) -> Option<Setting> {
