@@ -116,9 +116,11 @@ impl GroupClient {
                 return Ok(self.unread.drain(..length).collect());
             }
             let mut buffer = [0; 4_096];
-            match self.stream.read(&mut buffer)? {
-                0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-                length => self.unread.extend_from_slice(buffer.get(..length).unwrap_or_default()),
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+                Ok(length) => self.unread.extend_from_slice(buffer.get(..length).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }

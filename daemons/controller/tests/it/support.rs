@@ -239,6 +239,7 @@ impl Switch {
                 Ok(0) => return None,
                 Ok(read) => self.inbox.extend_from_slice(&chunk[..read]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("the controller says nothing: {error}"),
             }
         }

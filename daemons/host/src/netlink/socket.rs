@@ -160,6 +160,12 @@ impl Socket {
     ///
     /// Datagrams were lost in a full buffer, or none arrived within the timeout.
     pub fn receive(&self) -> Result<Vec<u8>, NetlinkError> {
-        Ok(self.inner.recv_from_full().map_err(NetlinkError::Socket)?.0)
+        loop {
+            match self.inner.recv_from_full() {
+                // A process that was stopped and goes on has this from a socket with a timeout, without any handler.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                received => return Ok(received.map_err(NetlinkError::Socket)?.0),
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use braid_link::{Client, Engine, LinkSetup, LinkStatus, Setup};
 use braid_link_model::Parameters;
+use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
@@ -161,8 +162,15 @@ impl PacketSocket {
     /// The next frame, without its outermost tag.
     pub(crate) fn receive(&self) -> Vec<u8> {
         let mut buffer = vec![0; 10_000];
-        let length = recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()).unwrap();
-        buffer.truncate(length);
-        buffer
+        loop {
+            match recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+                // A process that was stopped and goes on has this from a socket with a timeout.
+                Err(Errno::EINTR) => {}
+                received => {
+                    buffer.truncate(received.unwrap());
+                    return buffer;
+                }
+            }
+        }
     }
 }
