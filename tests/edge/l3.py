@@ -5,7 +5,7 @@ Usage, as root: tests/edge/l3.py BRAID [SECONDS [RATE]]
 
 host - edge = router, router = edge - host, in network namespaces. Towards each router an edge has an address, as a site has of each of its
 providers, for which it answers; routers know those and nothing of the hosts. The sending edge writes the addresses of the uplink that it chooses into each
-packet, the receiving one the hosts' again before it puts them in order; both ways. Prints what iperf3 reaches over one uplink and
+packet, the receiving one the hosts' again before it resequences them; both ways. Prints what iperf3 reaches over one uplink and
 over both (of RATE, 10 Mbit/s) and compares copies by their SHA-256. Ends with 1 if both carry less than 1.8 times what one does.
 """
 

@@ -30,7 +30,7 @@ PROBE = ("s21", "s35")
 # What drops every frame and leaves the carrier: a bucket that holds none.
 SWALLOW = "tbf rate 8bit burst 16 limit 16"
 # The table of bypasses.
-DETOURS = 3
+BYPASS_TABLE = 3
 # (figure, target, unit)
 TARGETS = [
     ("rules_p50", 10, "ms", "port reported down to last rule written, p50"),
@@ -81,7 +81,7 @@ class Monitors:
 
     def written(self, begin, end):
         """The times at which rules of paths were written, without those of ports and of bypasses for the next failure."""
-        paths = [event for event in self.events if event[2] not in (0, DETOURS) and event[1] != "DELETED"]
+        paths = [event for event in self.events if event[2] not in (0, BYPASS_TABLE) and event[1] != "DELETED"]
         return [at for at, *_ in paths if begin <= at < end]
 
 

@@ -24,8 +24,8 @@ pub use notice::{Notice, Observer};
 pub use suspension::Suspension;
 
 /// How often counters are read while a connection has several subflows, and while none has.
-const BUSY: Duration = Duration::from_millis(100);
-const IDLE: Duration = Duration::from_millis(250);
+const BUSY_INTERVAL: Duration = Duration::from_millis(100);
+const IDLE_INTERVAL: Duration = Duration::from_millis(250);
 /// Reading takes at most this part of the time, however many sockets the host has.
 const MAX_PART: u32 = 20;
 
@@ -74,7 +74,7 @@ impl ConnectionTrials {
         if now < self.due {
             return Ok(Vec::new());
         }
-        self.due = now + IDLE;
+        self.due = now + IDLE_INTERVAL;
         let connections = self.diag.connections()?;
         let subflows = if connections.is_empty() { Vec::new() } else { self.diag.subflows()? };
         let readings = readings::of(&connections, &subflows, |token, ends| {
@@ -90,7 +90,7 @@ impl ConnectionTrials {
             let change = trials.observe(time(self.started, now), reading);
             orders.extend(change.map(|change| Order { token: *token, change }));
         }
-        let pause = if self.known.is_empty() { IDLE } else { BUSY };
+        let pause = if self.known.is_empty() { IDLE_INTERVAL } else { BUSY_INTERVAL };
         self.due = now + pause.max(now.elapsed().saturating_mul(MAX_PART));
         Ok(orders)
     }

@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// The bytes of a request, and of its answer.
 const LENGTH: usize = 60;
 /// An answer that takes longer counts as one that took so long.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long is asked before the transfers, on a network without other traffic.
 const IDLE_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -166,7 +166,7 @@ fn start(lab: &Deployment, requests: &Requests, stop: Stop) -> Result<Running, L
         }
         Protocol::Tcp => {
             let listener = to.run(|| TcpListener::bind(at).map_err(failed))?;
-            let client = from.run(|| TcpStream::connect_timeout(&at, PATIENCE).map_err(failed))?;
+            let client = from.run(|| TcpStream::connect_timeout(&at, ANSWER_TIMEOUT).map_err(failed))?;
             client.set_nodelay(true).map_err(failed)?;
             let server = thread::spawn(move || echo_stream(&listener, &stop.servers));
             Ok(Running { client: thread::spawn(move || ask(&client, &stop.clients)), server })
@@ -252,13 +252,13 @@ fn ask(socket: &impl Questions, stop: &AtomicBool) -> io::Result<Vec<Asked>> {
         let due = INTERVAL.saturating_mul(u32::try_from(sent.len()).unwrap_or(u32::MAX));
         answers.take(socket, start, due, &mut sent)?;
     }
-    let last = start.elapsed() + PATIENCE;
+    let last = start.elapsed() + ANSWER_TIMEOUT;
     while sent.iter().any(|(_, took)| took.is_none()) && start.elapsed() < last {
         answers.take(socket, start, start.elapsed() + INTERVAL, &mut sent)?;
     }
     Ok(sent
         .into_iter()
-        .map(|(at, took)| Asked { at: start + at, took: took.unwrap_or(PATIENCE).min(PATIENCE) })
+        .map(|(at, took)| Asked { at: start + at, took: took.unwrap_or(ANSWER_TIMEOUT).min(ANSWER_TIMEOUT) })
         .collect())
 }
 
@@ -334,7 +334,7 @@ mod tests {
             let datagrams = scope.spawn(|| ask(&client, &stop).unwrap());
             let segments = ask(&stream, &stop).unwrap();
             for asked in [segments, datagrams.join().unwrap()] {
-                let answered = asked.iter().filter(|it| it.took < PATIENCE).count();
+                let answered = asked.iter().filter(|it| it.took < ANSWER_TIMEOUT).count();
                 assert!(answered > 0, "{}", asked.len());
             }
         });

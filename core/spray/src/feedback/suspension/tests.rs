@@ -1,4 +1,4 @@
-//! When paths are left, reduced and taken again.
+//! When paths are suspended, reduced and resumed.
 
 use super::*;
 use crate::segment_counts::SegmentCounts;

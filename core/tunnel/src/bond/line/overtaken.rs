@@ -6,8 +6,8 @@ use std::time::Duration;
 use braid_types::Time;
 
 /// One that is not answered for so much longer than two round trips is lost.
-const PATIENCE: Duration = Duration::from_millis(200);
-const MOST: usize = 256;
+const LOSS_TIMEOUT: Duration = Duration::from_millis(200);
+const MAX_PROBES: usize = 256;
 
 /// Numbers of probes, and when they were sent; in that order.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Overtaken {
 impl Overtaken {
     /// A later probe is answered already.
     pub(super) fn note(&mut self, number: u32, sent: Time) {
-        if self.probes.len() >= MOST {
+        if self.probes.len() >= MAX_PROBES {
             self.probes.pop_front();
         }
         self.probes.push_back((number, sent));
@@ -32,7 +32,7 @@ impl Overtaken {
 
     /// How many are lost, now that nobody expects their answers any more.
     pub(super) fn poll_lost(&mut self, now: Time, round_trip: Duration) -> usize {
-        let patience = round_trip.saturating_mul(2).saturating_add(PATIENCE);
+        let patience = round_trip.saturating_mul(2).saturating_add(LOSS_TIMEOUT);
         let lost = self.probes.iter().take_while(|(_, sent)| now.since(*sent) > patience).count();
         self.probes.drain(..lost).count()
     }
@@ -56,6 +56,6 @@ mod tests {
         assert_eq!(overtaken.poll_lost(Time::from_millis(341), round_trip), 2);
         assert!(overtaken.take(3) && !overtaken.take(2));
         (0..10_000).for_each(|number| overtaken.note(number, Time::ZERO));
-        assert_eq!(overtaken.probes.len(), MOST);
+        assert_eq!(overtaken.probes.len(), MAX_PROBES);
     }
 }

@@ -13,9 +13,9 @@ use super::wire::{Applied, Header, batch, batches};
 use crate::cluster::peers::Lines;
 
 /// A standby that takes a batch, or confirms it, no sooner than this is dropped.
-const PATIENCE: Duration = Duration::from_secs(5);
+const APPLIED_TIMEOUT: Duration = Duration::from_secs(5);
 /// A standby hears something in this interval, so that both ends know that the other one is there.
-const IDLE: Duration = Duration::from_secs(1);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Sends everything that is known, then what changes, until the connection or the leadership ends.
 pub(in crate::cluster) fn serve(
@@ -30,7 +30,7 @@ pub(in crate::cluster) fn serve(
     drop(snapshot);
     let ended = sent.and_then(|()| {
         loop {
-            match queue.recv_timeout(IDLE) {
+            match queue.recv_timeout(KEEPALIVE_INTERVAL) {
                 Ok(Encoded { changes, taken }) => told.send_all(&changes, taken)?,
                 Err(RecvTimeoutError::Timeout) => told.send(&[], false)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -51,7 +51,7 @@ struct Told {
 impl Told {
     /// Sends the snapshot, and that it is complete.
     fn begin(&mut self, snapshot: &[Arc<str>]) -> io::Result<()> {
-        self.lines.write(&Header::OWN, PATIENCE)?;
+        self.lines.write(&Header::OWN, APPLIED_TIMEOUT)?;
         let began = Instant::now();
         for part in batches(snapshot) {
             self.progress.note_sent(began);
@@ -71,8 +71,8 @@ impl Told {
     /// Sends a batch and waits until it is confirmed.
     fn send(&mut self, changes: &[Arc<str>], more: bool) -> io::Result<()> {
         self.number += 1;
-        self.lines.write_text(batch(self.number, more, changes), PATIENCE)?;
-        let answer: Applied = serde_json::from_value(self.lines.next(PATIENCE)?)?;
+        self.lines.write_text(batch(self.number, more, changes), APPLIED_TIMEOUT)?;
+        let answer: Applied = serde_json::from_value(self.lines.next(APPLIED_TIMEOUT)?)?;
         if answer.applied != self.number {
             return Err(io::Error::other("another batch was confirmed"));
         }

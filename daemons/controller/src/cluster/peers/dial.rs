@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use super::lines::Lines;
 use super::tls::Secured;
-use super::{GREETING_TIMEOUT, Greeting, Hello, IDLE, Local, Refusals, VERSION, spawn};
+use super::{GREETING_TIMEOUT, Greeting, Hello, KEEPALIVE_INTERVAL, Local, Refusals, VERSION, spawn};
 use crate::cluster::fronts::Switch;
 
 /// Messages that wait for a member; further ones are dropped, and heartbeats follow.
@@ -162,7 +162,7 @@ fn send_all(local: &Local, address: &str, receiver: &Receiver<Message>) -> Resul
     // What waited for the connection is old.
     while receiver.try_recv().is_ok() {}
     loop {
-        match receiver.recv_timeout(IDLE) {
+        match receiver.recv_timeout(KEEPALIVE_INTERVAL) {
             Ok(message) => lines.write(&message, CONNECT_TIMEOUT)?,
             Err(RecvTimeoutError::Timeout) => lines.write(&NOTHING, CONNECT_TIMEOUT)?,
             Err(RecvTimeoutError::Disconnected) => return Err(DialError::Over),

@@ -36,7 +36,7 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(1);
 /// A connection on which nothing comes for this long is closed.
 const SILENCE: Duration = Duration::from_secs(5);
 /// A sender that has no message says something in this interval.
-const IDLE: Duration = Duration::from_secs(1);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// This member, as the others meet it.
 #[derive(Clone, Debug)]
