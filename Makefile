@@ -12,8 +12,10 @@ build: ## Build the braid command into target/release
 	@scripts/install-packages build
 	@CARGO='$(CARGO)' scripts/build
 
-package: build ## Pack the braid command into Debian and RPM packages in target/packages
+package: ## Build the braid command, optimised as a whole, and pack it into Debian and RPM packages in target/packages
+	@scripts/install-packages build
 	@scripts/install-packages package
+	@CARGO='$(CARGO)' scripts/build dist
 	scripts/package
 
 image: package ## Pack it into a container image, target/image/braid.tar (root)
