@@ -65,10 +65,13 @@ pub(super) struct Handshake {
     unusable: Option<DiscardReason>,
 }
 
-/// Sends our HELLO.
+/// Sends our HELLO, without a version bitmap: of one version it says no more than the header. OpenFlow 1.3.5 §6.3.1.
+///
+/// No byte of it is 1. Mininet looks with telnet whether a controller listens, takes such a byte of what telnet prints for the
+/// mark before a process number, and waits for the number without end.
 pub(super) fn greet(out: &mut Vec<u8>) {
     // HELLO has a fixed small size and is never too long.
-    let _ = Message::Hello(Hello::V1_3).encode(Xid(0), out);
+    let _ = Message::Hello(Hello::of_version(VERSION)).encode(Xid(0), out);
 }
 
 impl Handshake {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_control::{Event, InstalledMeters, PortCounters, SessionError, SessionEvent};
+use braid_control::{Event, InstalledMeters, PortCounters, SessionError, SessionEvent, SessionLimits};
 use braid_openflow::{
     ActionTypes, BadRequestCode, BandTypes, Bytes, ControllerRole, Echo, ErrorCode, ErrorMsg,
     FlowRemovedReason, GroupCapabilities, GroupFeatures, GroupTypes, HelloFailedCode, List, Message,
@@ -21,6 +21,12 @@ fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     let [first, behind] =
         [&["Hello", "FeaturesRequest", "SetConfig"][..], &["RoleRequest", "BarrierRequest"]];
     assert_eq!(channel.names_sent(), [first, &asked[..3], behind, &asked].concat());
+}
+
+#[test]
+fn the_greeting_has_no_byte_that_stops_mininet() {
+    let channel = Channel::open_with(SessionLimits::DEFAULT);
+    assert_eq!(channel.sent, [4, 0, 0, 8, 0, 0, 0, 0], "OpenFlow 1.3, and none of Mininet's marks");
 }
 
 /// The fast-failover groups and select groups of a switch with these group types and capabilities, or of one that does
