@@ -3,6 +3,8 @@
 mod counters;
 mod flow;
 mod hold_histogram;
+mod holding;
+mod placing;
 mod probes;
 mod release;
 mod retransmit_order;
@@ -19,13 +21,13 @@ use braid_types::{FiveTuple, Time};
 use crate::segment::Segment;
 use crate::segment_counts::SegmentCounts;
 pub use counters::{Counters, Gauge, PathCounters};
-use flow::{Flow, Held, MAX_PATHS, Place};
+use flow::{Flow, MAX_PATHS, Place};
 pub use hold_histogram::HoldHistogram;
 use probes::Probes;
 use release::Cause;
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
-use store::{Entry, Store, charge};
+use store::{Store, charge};
 use table::{FlowId, Table};
 
 /// The path by which a packet arrived. Paths from 8 on are counted as one.
@@ -226,12 +228,6 @@ impl<P> Resequencer<P> {
         Fate::Forward
     }
 
-    /// Whether one more packet may wait in send order.
-    fn can_wait(&mut self, id: FlowId, charge: u32) -> bool {
-        let has_enough = self.table.get_mut(id).is_none_or(|flow| flow.is_order_full());
-        self.store.has_room(charge) && !has_enough
-    }
-
     /// Starts a flow at its first segment.
     fn meet(&mut self, now: Time, key: &FiveTuple, segment: &Segment, path: PathId) -> Fate {
         if !segment.is_empty() && !segment.rst {
@@ -254,144 +250,6 @@ impl<P> Resequencer<P> {
         }
         self.counters.held = self.counters.held.saturating_add(1);
         self.ready.push_back(packet());
-        Fate::Taken
-    }
-
-    /// Finds the position of a segment, and releases packets that waited for it.
-    fn place(&mut self, now: Time, id: FlowId, came: &Arrival) -> Place {
-        let (segment, horizon) = (&came.segment, self.settings.horizon);
-        let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
-        if segment.syn {
-            flow.note_syn(segment);
-            return Place::Old;
-        }
-        if flow.is_anew(segment) {
-            self.restart(now, id, came);
-            return Place::Next;
-        }
-        if segment.is_empty() {
-            return Place::Old;
-        }
-        let place = flow.place(segment, horizon);
-        if place == Place::Stray {
-            let believed = flow.note_stray(segment);
-            self.counters.stray = self.counters.stray.saturating_add(1);
-            if believed {
-                self.restart(now, id, came);
-            }
-            return place;
-        }
-        let is_latest = flow.note_path(came.path, segment);
-        match place {
-            Place::Old => self.note_repeated(id, came, is_latest),
-            Place::Duplicate => self.note_old(id, came, is_latest),
-            Place::Next => self.go_on(now, id, came, is_latest),
-            _ => {}
-        }
-        place
-    }
-
-    // Packets waiting in send order were sent later, and belong to the new connection.
-    fn restart(&mut self, now: Time, id: FlowId, came: &Arrival) {
-        self.give_up(now, id, Cause::Ended, |_| true);
-        if let Some(flow) = self.table.get_mut(id) {
-            flow.restart(&came.segment);
-            flow.note_path(came.path, &came.segment);
-        }
-    }
-
-    /// Notes a late or repeated segment of a gap that was given up.
-    fn note_repeated(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
-        self.note_old(id, came, is_latest);
-        // Nothing is known of paths that do not keep their order.
-        if let Some(flow) = self.table.get_mut(id).filter(|_| self.settings.paths > 0) {
-            flow.note_repeated(came.at);
-        }
-    }
-
-    /// Counts a retransmission. If its path has delivered nothing later, the gap was given up too soon instead.
-    fn note_old(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
-        self.counters.old = self.counters.old.saturating_add(1);
-        let gap = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
-        // What probes have shown to be lost is sent again.
-        if let Some(gap) = gap.filter(|gap| is_latest && came.at >= gap.opened && !gap.is_overtaken) {
-            self.counters.spurious = self.counters.spurious.saturating_add(1);
-            self.skew.observe(came.at, came.at.since(gap.opened));
-        }
-    }
-
-    fn go_on(&mut self, now: Time, id: FlowId, came: &Arrival, is_latest: bool) {
-        let Some(flow) = self.table.get_mut(id) else { return };
-        flow.advance(came.segment.end());
-        let Some(first) = flow.first() else { return };
-        let opened = self.store.entry(first.slot).map_or(came.at, |entry| entry.arrival);
-        if self.release_next(now, id) {
-            self.counters.gaps_filled = self.counters.gaps_filled.saturating_add(1);
-        }
-        if is_latest && came.at >= opened {
-            let path = self.path_mut(came.path);
-            path.late = path.late.saturating_add(1);
-            self.skew.observe(came.at, came.at.since(opened));
-        }
-        self.release_passed(now, id);
-    }
-
-    fn hold(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
-        let charge = charge(came.size);
-        if !self.store.has_room(charge) && !self.make_room(id, came, charge) {
-            return self.overflow(id, came, packet);
-        }
-        let slot = self.keep(id, came, false, packet);
-        self.wait(came.at, id, Held::new(&came.segment, slot, charge));
-        Fate::Taken
-    }
-
-    /// Holds a packet.
-    fn keep(&mut self, id: FlowId, came: &Arrival, is_ordered: bool, packet: impl FnOnce() -> P) -> u32 {
-        let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
-        let (path, probes) = (came.path, self.probes.count(came.path));
-        let entry = Entry { arrival, flow: id, seq, path, probes, charge, is_ordered, packet: packet() };
-        let slot = self.store.push(entry);
-        self.counters.held = self.counters.held.saturating_add(1);
-        self.counters.note_inside(self.gauge());
-        slot
-    }
-
-    /// Lets a held packet wait for those before it.
-    fn wait(&mut self, now: Time, id: FlowId, held: Held) {
-        let Some(flow) = self.table.get_mut(id) else { return };
-        flow.hold(held);
-        if flow.held_bytes() > u64::from(self.settings.threshold) {
-            self.exceed(now, id);
-        } else {
-            self.release_passed(now, id);
-        }
-    }
-
-    /// Releases the first packet of the flow with the longest wait, so that the heaviest sender does not crowd out
-    /// others; returns whether the segment fits now and is still ahead.
-    fn make_room(&mut self, id: FlowId, came: &Arrival, charge: u32) -> bool {
-        while !self.store.has_room(charge) {
-            let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };
-            if self.release_oldest_ordered(came.at) {
-                continue;
-            }
-            let first = self.table.get_mut(flow).and_then(|flow| flow.first());
-            self.give_up(came.at, flow, Cause::Overflow, |held| {
-                first.is_some_and(|first| first.slot == held.slot)
-            });
-        }
-        self.table.get_mut(id).is_some_and(|flow| flow.is_before(&came.segment))
-    }
-
-    /// Forwards the segment, which cannot be held, after the packets released for its sake.
-    fn overflow(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
-        self.counters.held = self.counters.held.saturating_add(1);
-        self.ready.push_back(packet());
-        if let Some(flow) = self.table.get_mut(id) {
-            flow.advance(came.segment.end());
-        }
-        self.release_next(came.at, id);
         Fate::Taken
     }
 }

@@ -1,6 +1,8 @@
 //! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
 mod ahead;
+mod claims;
+mod error;
 mod lending;
 mod reach;
 
@@ -9,7 +11,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits, Threat};
+use braid_control::{Event, Session, SessionEvent, SessionLimits, SwitchPorts};
 use braid_tls::Transport;
 use braid_types::{DatapathId, Term, Time};
 use tracing::{debug, info, warn};
@@ -17,11 +19,11 @@ use tracing::{debug, info, warn};
 use super::control_first::ControlFirst;
 use super::handshakes::Place;
 use super::identity::Identity;
-use super::outbox::{Outbox, Request, RoleWish};
+use super::outbox::{Outbox, Request};
 use super::poller::Wanted;
-use crate::engine::{Engine, JoinError, RoleRefusal};
-use crate::openflow_tls::ClaimError;
+use crate::engine::Engine;
 pub(super) use ahead::Excess;
+pub(super) use error::ChannelError;
 pub(crate) use lending::Lent;
 
 /// Bytes that a switch may leave unread before the controller stops reading from it.
@@ -38,48 +40,6 @@ const RETAINED_CAPACITY: usize = 1 << 10;
 
 /// Bytes from which on prefetching pays: several packets, since one gains nothing.
 const PREFETCH_THRESHOLD: usize = 1 << 10;
-
-/// The reason for which a channel closes.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ChannelError {
-    #[error("the controller stops")]
-    Stopped,
-    #[error("the switch closed the connection")]
-    Closed,
-    #[error("the switch closed the connection in mid-message")]
-    ClosedInMessage,
-    #[error("connection lost: {0}")]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error(transparent)]
-    Join(#[from] JoinError),
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    #[error("its handshake was not done when a newer connection needed the place")]
-    Displaced,
-    #[error("the switch does not read: too many bytes wait for it")]
-    Overfull,
-    #[error("the switch does not answer, and a standby reaches it")]
-    Unreached,
-    #[error("the standby says that it is switch {told}, and it claims to be {claimed}")]
-    OtherSwitch { told: DatapathId, claimed: DatapathId },
-}
-
-impl ChannelError {
-    const fn is_misbehaviour(&self) -> bool {
-        let is_loss = matches!(self, Self::Stopped | Self::Closed | Self::Io(_) | Self::Unreached);
-        !is_loss && !matches!(self, Self::Join(JoinError::NotNeeded))
-    }
-
-    fn threat(&self) -> Threat {
-        match self {
-            Self::Join(JoinError::Duplicate(duplicate)) => duplicate.threat(),
-            Self::Claim(claim) => claim.threat(),
-            other => Threat::RefusedConnection { why: other.to_string() },
-        }
-    }
-}
 
 /// The connection of one switch.
 pub(super) struct Channel {
@@ -248,38 +208,18 @@ impl Channel {
         message: &[u8],
     ) -> Result<(), ChannelError> {
         let event = self.session.handle_message(arrived_at, message, &mut self.pending)?;
-        if let Some(identity) = &mut self.identity {
-            identity.check(self.session.claimed_dpid())?;
-        }
-        if let Some((told, claimed)) = self.told.zip(self.session.claimed_dpid())
-            && told != claimed
-        {
-            return Err(ChannelError::OtherSwitch { told, claimed });
-        }
-        if !self.checked
-            && let Some(dpid) = event.is_none().then(|| self.session.claimed_dpid()).flatten()
-        {
-            engine.switches().check_join(dpid, self.address, &self.outbox)?;
-            self.checked = true;
-        }
-        let Some(event) = event else { return Ok(()) };
+        self.check_claim(engine, event.is_none())?;
+        event.map_or(Ok(()), |event| self.take_event(engine, arrived_at, event))
+    }
+
+    fn take_event(
+        &mut self,
+        engine: &mut Engine,
+        arrived_at: Time,
+        event: SessionEvent,
+    ) -> Result<(), ChannelError> {
         match event {
-            SessionEvent::Up(switch) => {
-                self.note_connected(engine, switch.dpid)?;
-                let is_master = engine.join(switch.dpid, self.address, &self.outbox)?;
-                self.joined = Some(switch.dpid);
-                if !is_master {
-                    return Ok(());
-                }
-                if let Some(why) = self.session.unusable() {
-                    let dpid = tracing::field::display(switch.dpid);
-                    warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
-                }
-                engine.handle(arrived_at, &Event::SwitchUp(switch));
-                for message in self.session.take_held() {
-                    self.take_message(engine, arrived_at, &message)?;
-                }
-            }
+            SessionEvent::Up(switch) => self.join(engine, arrived_at, switch)?,
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
             SessionEvent::RoleLost { dpid, newest } => self.lose_role(engine, dpid, newest)?,
             SessionEvent::Rules { dpid, xid, part, is_last } => engine.take_rules(dpid, xid, part, is_last),
@@ -288,46 +228,28 @@ impl Channel {
         Ok(())
     }
 
-    /// Whether the switch may still be the datapath that it joined as.
-    pub(super) fn check_identity(&self) -> Result<(), ChannelError> {
-        let dpid = self.joined;
-        let (Some(identity), Some(dpid)) = (&self.identity, dpid) else { return Ok(()) };
-        Ok(identity.check_again(dpid)?)
-    }
-
-    /// The switch has proved who it is.
-    fn note_connected(&self, engine: &Engine, dpid: DatapathId) -> Result<(), ChannelError> {
-        engine.switches().check_join(dpid, self.address, &self.outbox)?;
-        let Some(identity) = &self.identity else { return Ok(()) };
-        // Members that decide each for itself might decide differently.
-        if engine.switches().term().is_some() {
-            identity.give(dpid)?;
-        }
-        identity.note_joined(dpid, self.address.ip());
-        Ok(())
-    }
-
-    /// Another controller is the switch's master.
-    fn lose_role(
+    /// The handshake is done.
+    fn join(
         &mut self,
         engine: &mut Engine,
-        dpid: DatapathId,
-        newest: Option<Term>,
+        arrived_at: Time,
+        switch: SwitchPorts,
     ) -> Result<(), ChannelError> {
-        self.note_connected(engine, dpid)?;
-        let refusal = RoleRefusal { claimed: self.session.term(), newest };
-        engine.lose_role(dpid, self.address, &self.outbox, refusal)?;
-        self.joined = Some(dpid);
-        Ok(())
-    }
-
-    /// Asks the switch for another role if the engine wishes it.
-    pub(super) fn change_role(&mut self, now: impl FnOnce() -> Time) -> Result<(), ChannelError> {
-        match self.outbox.take_role_wish() {
-            Some(RoleWish::Claim(term)) => Ok(self.session.claim(now(), term, &mut self.pending)?),
-            Some(RoleWish::Release(newest)) => Ok(self.session.release(newest, &mut self.pending)?),
-            None => Ok(()),
+        self.note_connected(engine, switch.dpid)?;
+        let is_master = engine.join(switch.dpid, self.address, &self.outbox)?;
+        self.joined = Some(switch.dpid);
+        if !is_master {
+            return Ok(());
         }
+        if let Some(why) = self.session.unusable() {
+            let dpid = tracing::field::display(switch.dpid);
+            warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
+        }
+        engine.handle(arrived_at, &Event::SwitchUp(switch));
+        for message in self.session.take_held() {
+            self.take_message(engine, arrived_at, &message)?;
+        }
+        Ok(())
     }
 
     /// Whether the handshake is done.
