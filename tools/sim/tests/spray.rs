@@ -1,4 +1,4 @@
-//! One plain TCP flow over several paths, spread and put back in order by `braid-spray`.
+//! One plain TCP flow over several paths, sprayed and resequenced by `braid-spray`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One peer's paths as one: packets are spread over them, repaired, and put back in order.
+//! One peer's paths as one: packets are spread over them, repaired and resequenced.
 
 mod frame;
 mod incoming;
