@@ -18,6 +18,8 @@ const MODELS: usize = 2;
 /// A queue is about as long as ever from this part on, if it is no mere noise, in seconds.
 const CROWDED: f64 = 0.7;
 const NOISE: f64 = 0.015;
+/// Neither is it if jitter explains it, which now and then is so many times the usual.
+const CROWDED_JITTERS: f64 = 4.5;
 /// What seems a queue may be none up to so many times the jitter.
 const JITTERS: f64 = 1.5;
 /// How far queues may grow beyond the longest that was seen, until an answer shows it.
@@ -131,7 +133,7 @@ impl Delay {
     }
 
     pub(super) fn is_crowded(&self) -> bool {
-        self.queue > NOISE && self.queue > CROWDED * self.longest()
+        self.queue > NOISE.max(CROWDED_JITTERS * self.jitter.usual()) && self.queue > CROWDED * self.longest()
     }
 
     /// Whether queues were short lately, even for a moment.

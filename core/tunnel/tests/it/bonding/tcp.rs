@@ -5,15 +5,46 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-/// RFC 9438 §4.
-const BETA: f64 = 0.7;
-const CUBIC: f64 = 0.4;
+use super::cubic::Cubic;
+use super::world::Transport;
+
 /// RFC 6298, with Linux's least time.
 const MIN_TIMEOUT: Duration = Duration::from_millis(200);
 const FIRST_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// A connection.
+pub(crate) struct Tcp {
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Transport for Tcp {
+    const PROTOCOL: u8 = 6;
+
+    fn new() -> Self {
+        Self { sender: Sender::new(), receiver: Receiver::default() }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<u32> {
+        self.sender.poll(now)
+    }
+
+    fn receive(&mut self, number: u32) -> u32 {
+        self.receiver.receive(number);
+        self.receiver.expected
+    }
+
+    fn acknowledge(&mut self, now: Time, number: u32, expected: u32) {
+        self.sender.acknowledge(now, number, expected);
+    }
+
+    fn delivered(&self) -> u32 {
+        self.receiver.expected
+    }
+}
+
 /// Sends as much as its window allows. Lost is what was sent a quarter of a round trip before something that has come. RFC 8985.
-pub(crate) struct Sender {
+struct Sender {
     next: u32,
     /// By number, when it was sent last, and whether that was not the first time.
     flying: BTreeMap<u32, (Time, bool)>,
@@ -27,35 +58,8 @@ pub(crate) struct Sender {
     timeouts: u32,
 }
 
-/// The congestion window, in segments.
-struct Cubic {
-    size: f64,
-    threshold: f64,
-    peak: f64,
-    epoch: Option<Epoch>,
-    /// What Reno would have.
-    reno: f64,
-    round: Round,
-}
-
-/// The growth since the last reduction.
-#[derive(Clone, Copy)]
-struct Epoch {
-    since: Time,
-    origin: f64,
-    plateau: f64,
-}
-
-/// The least round trip of the present round of slow start. RFC 9406.
-#[derive(Default)]
-struct Round {
-    ends: Time,
-    least: Option<Duration>,
-    before: Option<Duration>,
-}
-
 impl Sender {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             next: 0,
             flying: BTreeMap::new(),
@@ -71,9 +75,9 @@ impl Sender {
     }
 
     /// The next segment that may be sent now.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<u32> {
+    fn poll(&mut self, now: Time) -> Option<u32> {
         self.time_out(now);
-        if self.flying.len() >= self.window.size as usize {
+        if self.flying.len() >= self.window.packets() {
             return None;
         }
         let again = self.lost.pop_first();
@@ -84,7 +88,7 @@ impl Sender {
     }
 
     /// The receiver has this segment, and all before `expected`.
-    pub(crate) fn acknowledge(&mut self, now: Time, number: u32, expected: u32) {
+    fn acknowledge(&mut self, now: Time, number: u32, expected: u32) {
         (self.heard, self.timeouts) = (now, 0);
         self.lost = self.lost.split_off(&expected);
         self.lost.remove(&number);
@@ -126,68 +130,21 @@ impl Sender {
             return;
         }
         self.lost.extend(std::mem::take(&mut self.flying).into_keys());
-        self.window.reduce();
-        self.window.size = 2.0;
+        self.window.restart();
         (self.reduced, self.heard, self.timeouts) = (now, now, self.timeouts + 1);
-    }
-}
-
-impl Epoch {
-    fn new(since: Time, size: f64, peak: f64) -> Self {
-        Self { since, origin: size.max(peak), plateau: ((peak - size).max(0.0) / CUBIC).cbrt() }
-    }
-}
-
-impl Cubic {
-    fn new() -> Self {
-        Self { size: 10.0, threshold: f64::MAX, peak: 0.0, epoch: None, reno: 10.0, round: Round::default() }
-    }
-
-    fn grow(&mut self, now: Time, news: f64, round_trip: Duration) {
-        if self.size < self.threshold {
-            self.size += news;
-            return;
-        }
-        let epoch = *self.epoch.get_or_insert_with(|| Epoch::new(now, self.size, self.peak));
-        let elapsed = (now.since(epoch.since) + round_trip).as_secs_f64();
-        let target = CUBIC * (elapsed - epoch.plateau).powi(3) + epoch.origin;
-        self.reno += news * 3.0 * (1.0 - BETA) / (1.0 + BETA) / self.size;
-        let target = target.max(self.reno).clamp(self.size, self.size * 1.5);
-        self.size += news * (target - self.size) / self.size;
-    }
-
-    fn reduce(&mut self) {
-        // Fast convergence. RFC 9438 §4.7.
-        self.peak = if self.size < self.peak { self.size * (1.0 + BETA) / 2.0 } else { self.size };
-        self.size = (self.size * BETA).max(2.0);
-        (self.threshold, self.reno, self.epoch) = (self.size, self.size, None);
-    }
-
-    /// Leaves slow start when round trips grow. RFC 9406.
-    fn note_round_trip(&mut self, now: Time, measured: Duration, least: Duration) {
-        let round = &mut self.round;
-        if now >= round.ends {
-            *round = Round { ends: now + measured, least: None, before: round.least };
-        }
-        round.least = Some(round.least.map_or(measured, |it| it.min(measured)));
-        let limit = (least / 8).clamp(Duration::from_millis(4), Duration::from_millis(16));
-        let is_late = round.least.zip(round.before).is_some_and(|(now, before)| now >= before + limit);
-        if self.size < self.threshold && self.size >= 16.0 && is_late {
-            self.threshold = self.size;
-        }
     }
 }
 
 /// What the receiving host has.
 #[derive(Default)]
-pub(crate) struct Receiver {
+struct Receiver {
     beyond: BTreeSet<u32>,
     /// All segments before this one have come.
-    pub(crate) expected: u32,
+    expected: u32,
 }
 
 impl Receiver {
-    pub(crate) fn receive(&mut self, number: u32) {
+    fn receive(&mut self, number: u32) {
         if number >= self.expected {
             self.beyond.insert(number);
         }

@@ -1,4 +1,4 @@
-//! One TCP flow between two bonds over two lines of the link model, in virtual time.
+//! One flow between two bonds over two lines of the link model, in virtual time.
 
 use std::time::Duration;
 
@@ -6,27 +6,44 @@ use braid_link_model::{OneWay, Parameters};
 use braid_tunnel::{Bond, UplinkSettings};
 use braid_types::Time;
 
-use super::tcp::{Receiver, Sender};
-
 const STEP: Duration = Duration::from_micros(200);
 /// Headers of IP, UDP and Ethernet, and what a session adds.
 const AROUND: usize = 20 + 8 + 14 + 32;
 /// What a line carries in one datagram.
 const ROOM: usize = 1_500 - 20 - 8 - 32;
-const SEGMENT: usize = 1_360;
-const PAYLOAD: usize = SEGMENT - 40;
+const PACKET: usize = 1_360;
+const PAYLOAD: usize = PACKET - 40;
 
-pub(crate) struct World {
+/// Both ends of a flow that sends as much as it may.
+pub(crate) trait Transport {
+    /// The number of the protocol above IP.
+    const PROTOCOL: u8;
+
+    fn new() -> Self;
+
+    /// The number of the next packet that may be sent now.
+    fn poll(&mut self, now: Time) -> Option<u32>;
+
+    /// A packet has come; the number before which nothing is missing.
+    fn receive(&mut self, number: u32) -> u32;
+
+    /// The packet is acknowledged, and all before `expected`.
+    fn acknowledge(&mut self, now: Time, number: u32, expected: u32);
+
+    /// The packets that the application has.
+    fn delivered(&self) -> u32;
+}
+
+pub(crate) struct World<T> {
     now: Time,
     /// Of the sending side and the receiving side.
     bonds: [Bond; 2],
     /// By the side that sends, each line.
     links: [Vec<OneWay<Vec<u8>>>; 2],
-    sender: Sender,
-    receiver: Receiver,
+    pub(crate) flow: T,
 }
 
-impl World {
+impl<T: Transport> World<T> {
     /// A flow over these lines, alike in both directions.
     pub(crate) fn new(lines: &[Parameters], seed: u64) -> Self {
         let links = |side: u64| {
@@ -39,28 +56,22 @@ impl World {
                 .for_each(|line| bond.set_path(Time::ZERO, line as u8, true, UplinkSettings::default()));
             bond
         };
-        Self {
-            now: Time::ZERO,
-            bonds: [bond(0), bond(1)],
-            links: [links(0), links(1)],
-            sender: Sender::new(),
-            receiver: Receiver::default(),
-        }
+        Self { now: Time::ZERO, bonds: [bond(0), bond(1)], links: [links(0), links(1)], flow: T::new() }
     }
 
     /// What the application gets in `duration`, in Mbit/s.
     pub(crate) fn goodput(&mut self, duration: Duration) -> f64 {
-        let (before, end) = (self.receiver.expected, self.now + duration);
+        let (before, end) = (self.flow.delivered(), self.now + duration);
         while self.now < end {
             self.step();
         }
-        f64::from(self.receiver.expected - before) * PAYLOAD as f64 * 8e-6 / duration.as_secs_f64()
+        f64::from(self.flow.delivered() - before) * PAYLOAD as f64 * 8e-6 / duration.as_secs_f64()
     }
 
     fn step(&mut self) {
         self.now = self.now + STEP;
-        while let Some(number) = self.sender.poll(self.now) {
-            self.send(0, &segment(number, None));
+        while let Some(number) = self.flow.poll(self.now) {
+            self.send(0, &packet(T::PROTOCOL, number, None));
         }
         for side in [0, 1] {
             self.arrive(side);
@@ -89,10 +100,10 @@ impl World {
     fn receive(&mut self, side: usize, packet: &[u8]) {
         let number = word(packet, 24);
         if side == 0 {
-            self.sender.acknowledge(self.now, number, word(packet, 28));
+            self.flow.acknowledge(self.now, number, word(packet, 28));
         } else {
-            self.receiver.receive(number);
-            self.send(1, &segment(number, Some(self.receiver.expected)));
+            let expected = self.flow.receive(number);
+            self.send(1, &self::packet(T::PROTOCOL, number, Some(expected)));
         }
     }
 
@@ -109,13 +120,13 @@ impl World {
     }
 }
 
-/// A segment, or an acknowledgement of it and of all before `expected`.
-fn segment(number: u32, expected: Option<u32>) -> Vec<u8> {
-    let length = if expected.is_some() { 40 } else { SEGMENT };
+/// A packet, or an acknowledgement of it and of all before `expected`.
+fn packet(protocol: u8, number: u32, expected: Option<u32>) -> Vec<u8> {
+    let length = if expected.is_some() { 40 } else { PACKET };
     let mut packet = vec![0; length];
     packet[0] = 0x45;
     packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-    (packet[9], packet[15], packet[19]) = (6, 1, 2);
+    (packet[9], packet[15], packet[19]) = (protocol, 1, 2);
     packet[24..28].copy_from_slice(&number.to_be_bytes());
     packet[28..32].copy_from_slice(&expected.unwrap_or(0).to_be_bytes());
     (packet[32], packet[33]) = (0x50, 0x10);
