@@ -18,10 +18,10 @@ const MODELS: usize = 2;
 /// A queue is about as long as ever from this part on, if it is no mere noise, in seconds.
 const CROWDED: f64 = 0.7;
 const NOISE: f64 = 0.015;
-/// Neither is it if jitter explains it, which now and then is so many times the usual.
-const CROWDED_JITTERS: f64 = 4.5;
 /// What seems a queue may be none up to so many times the jitter.
 const JITTERS: f64 = 1.5;
+/// So many times that is no jitter: less does not say that a queue is full.
+const CROWDED_JITTERS: f64 = 3.0;
 /// How far queues may grow beyond the longest that was seen, until an answer shows it.
 const BOUND: f64 = 1.2;
 const FIRST_BOUND: f64 = 0.03;
@@ -133,7 +133,7 @@ impl Delay {
     }
 
     pub(super) fn is_crowded(&self) -> bool {
-        self.queue > NOISE.max(CROWDED_JITTERS * self.jitter.usual()) && self.queue > CROWDED * self.longest()
+        self.queue > NOISE.max(CROWDED_JITTERS * self.jitter()) && self.queue > CROWDED * self.longest()
     }
 
     /// Whether queues were short lately, even for a moment.
@@ -204,6 +204,25 @@ mod tests {
             delay.note(sent, (sent + Duration::from_millis(millis)).as_nanos(), [0.0; MODELS], false);
         }
         assert_eq!((delay.queue(), delay.longest()), (0.0, 0.0));
+    }
+
+    /// How often in a thousand probes, after as many, a path looks full that delays them by so many microseconds.
+    fn times_crowded(waited: impl Fn(u64) -> u64) -> usize {
+        let mut delay = Delay::new(Time::ZERO);
+        let crowded = (0..2_000).filter(|turn| {
+            let sent = Time::from_millis(20 * turn);
+            let arrived = sent + Duration::from_micros(20_000 + waited(*turn));
+            delay.note(sent, arrived.as_nanos(), [0.0; MODELS], false);
+            *turn >= 1_000 && delay.is_crowded()
+        });
+        crowded.count()
+    }
+
+    #[test]
+    fn jitter_is_no_full_queue() {
+        let random = |turn: u64| SplitMix64::new(turn).next_u64() % 80_000;
+        assert_eq!(times_crowded(random), 0);
+        assert!(times_crowded(|turn| 1_000 * (turn % 200)) > 200, "a queue that fills and overflows");
     }
 
     #[test]
