@@ -1,6 +1,7 @@
 //! One flow of the resequencer: the expected sequence number, held segments, and progress by path.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use braid_types::Time;
 
@@ -10,8 +11,10 @@ use crate::segment::{Segment, SeqNo};
 
 /// Paths from this number on are counted as one.
 pub(super) const MAX_PATHS: usize = 8;
-/// A path that was silent for this many packets of a flow is no longer counted as carrying it.
+/// A path that was silent for this many packets of a flow, and for this long, is no longer counted as carrying it: the first packet of a
+/// slow path may be on its way while a quick one delivers many.
 const QUIET_PACKETS: u32 = 1_024;
+const QUIET_TIME: Duration = Duration::from_millis(500);
 /// A run of this many adjacent segments is trusted wherever it lies.
 const CREDIBLE_RUN: u8 = 4;
 
@@ -25,6 +28,8 @@ pub(super) struct Flow {
     held_bytes: u64,
     paths: [Option<PathState>; MAX_PATHS],
     packets: u32,
+    /// When the first of them came.
+    since: Option<Time>,
     /// By path, the send time of its last arrival; `None` for a path that is not waited for.
     sent: [Option<SendTime>; MAX_PATHS],
     order: Option<Box<RetransmitOrder>>,
@@ -57,6 +62,7 @@ struct PathState {
     furthest: SeqNo,
     /// The packet of the flow, by number, that delivered it.
     packet: u32,
+    at: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +110,7 @@ impl Flow {
             held_bytes: 0,
             paths: [None; MAX_PATHS],
             packets: 0,
+            since: None,
             sent: [None; MAX_PATHS],
             order: None,
             began: None,
@@ -162,13 +169,14 @@ impl Flow {
     }
 
     /// Counts a segment of `path`; returns whether it is the latest there.
-    pub(super) fn note_path(&mut self, path: PathId, segment: &Segment) -> bool {
+    pub(super) fn note_path(&mut self, at: Time, path: PathId, segment: &Segment) -> bool {
         self.packets = self.packets.wrapping_add(1);
+        self.since.get_or_insert(at);
         let (end, packet) = (segment.end(), self.packets);
         let Some(state) = self.paths.get_mut(usize::from(path.0)) else { return false };
         let later = state.is_none_or(|state| segment.seq.ahead_of(state.furthest) >= 0);
         if later {
-            *state = Some(PathState { furthest: end, packet });
+            *state = Some(PathState { furthest: end, packet, at });
         }
         later
     }
@@ -176,6 +184,7 @@ impl Flow {
     /// Discards the progress of paths.
     pub(super) fn forget_paths(&mut self) {
         (self.paths, self.packets, self.sent) = ([None; MAX_PATHS], 0, [None; MAX_PATHS]);
+        self.since = None;
         self.order.as_mut().into_iter().for_each(|order| order.forget_paths());
     }
 
@@ -299,23 +308,32 @@ impl Flow {
     }
 
     /// Whether each path that carries the flow has delivered something at or after `seq`, or is `overtaken` by a later probe.
-    pub(super) fn all_passed_or(&self, seq: SeqNo, overtaken: impl Fn(PathId) -> bool) -> bool {
+    pub(super) fn all_passed_or(&self, now: Time, seq: SeqNo, overtaken: impl Fn(PathId) -> bool) -> bool {
         let paths = (0..).map(PathId).zip(&self.paths);
         let mut known = paths.filter_map(|(path, state)| Some((path, state.as_ref()?)));
-        known.all(|(path, state)| self.is_quiet(state) || state.furthest.ahead_of(seq) > 0 || overtaken(path))
+        known.all(|(path, state)| {
+            self.is_quiet(now, state) || state.furthest.ahead_of(seq) > 0 || overtaken(path)
+        })
     }
 
-    const fn is_quiet(&self, state: &PathState) -> bool {
-        self.packets.wrapping_sub(state.packet) > QUIET_PACKETS
+    fn is_quiet(&self, now: Time, state: &PathState) -> bool {
+        self.packets.wrapping_sub(state.packet) > QUIET_PACKETS && now.since(state.at) > QUIET_TIME
+    }
+
+    /// Whether a path that has delivered nothing so far is no longer waited for.
+    fn knows_all(&self, now: Time) -> bool {
+        self.packets > QUIET_PACKETS && self.since.is_some_and(|since| now.since(since) > QUIET_TIME)
     }
 
     /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or after `seq`.
-    pub(super) fn all_passed(&self, paths: u8, seq: SeqNo) -> bool {
+    pub(super) fn all_passed(&self, now: Time, paths: u8, seq: SeqNo) -> bool {
         let states = || self.paths.iter().flatten();
-        let known = states().count() >= usize::from(paths) || self.packets > QUIET_PACKETS;
+        let known = states().count() >= usize::from(paths) || self.knows_all(now);
         paths > 0
             && known
-            && states().filter(|state| !self.is_quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)
+            && states()
+                .filter(|state| !self.is_quiet(now, state))
+                .all(|state| state.furthest.ahead_of(seq) > 0)
     }
 
     /// Gives up the gap before the first held packet, which arrived at `opened`.

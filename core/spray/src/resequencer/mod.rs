@@ -232,7 +232,7 @@ impl<P> Resequencer<P> {
     fn meet(&mut self, now: Time, key: &FiveTuple, segment: &Segment, path: PathId) -> Fate {
         if !segment.is_empty() && !segment.rst {
             let mut flow = Flow::met(segment);
-            flow.note_path(path, segment);
+            flow.note_path(now, path, segment);
             if self.table.insert(now, key, flow).is_none() {
                 self.counters.unknown = self.counters.unknown.saturating_add(1);
             }

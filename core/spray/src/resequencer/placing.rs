@@ -32,7 +32,7 @@ impl<P> Resequencer<P> {
             }
             return place;
         }
-        let is_latest = flow.note_path(came.path, segment);
+        let is_latest = flow.note_path(came.at, came.path, segment);
         match place {
             Place::Old => self.note_repeated(id, came, is_latest),
             Place::Duplicate => self.note_old(id, came, is_latest),
@@ -47,7 +47,7 @@ impl<P> Resequencer<P> {
         self.give_up(now, id, Cause::Ended, |_| true);
         if let Some(flow) = self.table.get_mut(id) {
             flow.restart(&came.segment);
-            flow.note_path(came.path, &came.segment);
+            flow.note_path(came.at, came.path, &came.segment);
         }
     }
 

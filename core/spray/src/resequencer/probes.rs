@@ -112,7 +112,7 @@ impl<P> Resequencer<P> {
         if let Some(first) = first {
             let ordered = flow.is_next_or(&first, overtaken).then(|| flow.take_first_ordered())??;
             self.come(now, id, &ordered);
-        } else if flow.all_passed_or(seq, overtaken) {
+        } else if flow.all_passed_or(now, seq, overtaken) {
             self.give_up(now, id, Cause::Overtaken, |first| first.seq.ahead_of(seq) <= 0);
         } else {
             return None;

@@ -34,7 +34,9 @@ impl<P> Resequencer<P> {
     pub(super) fn release_passed(&mut self, now: Time, id: FlowId) {
         let paths = self.settings.paths;
         while let Some(flow) = self.table.get_mut(id) {
-            let Some(first) = flow.first().filter(|first| flow.all_passed(paths, first.seq)) else { return };
+            let Some(first) = flow.first().filter(|first| flow.all_passed(now, paths, first.seq)) else {
+                return;
+            };
             self.give_up(now, id, Cause::Passed, |other| other.seq == first.seq);
         }
     }

@@ -201,8 +201,21 @@ fn a_path_that_fell_silent_proves_nothing_and_hinders_nothing() {
     for id in 1..2_000 {
         bench.offer(NOW, id, data(id as u32 * 100, 100), 0);
     }
-    bench.offer(NOW, 2_001, data(200_100, 100), 0);
+    bench.offer(at(600), 2_001, data(200_100, 100), 0);
     assert_eq!(bench.out.last(), Some(&2_001), "path 1 carries nothing any more");
+}
+
+#[test]
+fn the_first_packet_of_a_slow_path_is_waited_for_however_many_a_quick_one_delivers() {
+    let mut bench = Bench::new(Settings { paths: 2, ..settings() });
+    for id in 0..2_000 {
+        bench.offer(NOW, id, data(id as u32 * 100, 100), 0);
+    }
+    // 2,000 is on its way by path 1.
+    bench.offer(at(1), 2_001, data(200_100, 100), 0);
+    assert_eq!(bench.out.last(), Some(&1_999));
+    bench.offer(at(40), 2_000, data(200_000, 100), 1);
+    assert_eq!(bench.out[2_000..], [2_000, 2_001]);
 }
 
 #[test]
