@@ -205,11 +205,33 @@ fn line(verdict: &Verdict) -> String {
         (false, true) => "busy",
     };
     let sign = if verdict.bound == Bound::AtLeast { "≥" } else { "≤" };
-    format!("{mark} {}: {} {sign} {}", verdict.name, round(verdict.value), round(verdict.limit))
+    let limit = round(verdict.limit);
+    let value = if verdict.ok { round(verdict.value) } else { beside(&limit, verdict.value) };
+    format!("{mark} {}: {value} {sign} {limit}", verdict.name)
+}
+
+/// A value that misses a limit, with as many digits as show it.
+fn beside(limit: &str, value: f64) -> String {
+    let texts = (3..=9).map(|places| with_places(value, places));
+    std::iter::once(round(value)).chain(texts).find(|text| text != limit).unwrap_or_else(|| value.to_string())
 }
 
 fn round(value: f64) -> String {
-    let places = if value.abs() < 0.01 { 6 } else { 3 };
+    with_places(value, if value.abs() < 0.01 { 6 } else { 3 })
+}
+
+fn with_places(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_misses_its_limit_does_not_look_like_it() {
+        assert_eq!([0.9996, 1.02, 1.000_04].map(|value| beside("1", value)), ["0.9996", "1.02", "1.00004"]);
+        assert_eq!(beside("0.97", 0.969_8), "0.9698");
+    }
 }
