@@ -82,6 +82,12 @@ pub struct PeerDocument {
     pub split: u64,
     /// Packets sent again, as a path had lost them.
     pub repaired: u64,
+    /// Parity packets sent, from which it computes packets that a path loses.
+    #[serde(default)]
+    pub parity: u64,
+    /// Lost packets that were computed here.
+    #[serde(default)]
+    pub recovered: u64,
     /// Packets sent by the quickest path, before those that waited.
     pub urgent: u64,
     /// Packets sent by two paths.
@@ -191,6 +197,8 @@ impl PeerDocument {
             no_path: peer.counters.no_path,
             split: peer.counters.split,
             repaired: peer.counters.repaired,
+            parity: peer.counters.parity,
+            recovered: peer.counters.recovered,
             urgent: peer.counters.urgent,
             duplicated: peer.counters.duplicated,
             overflowed: peer.counters.overflowed,

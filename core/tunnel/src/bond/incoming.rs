@@ -7,12 +7,13 @@ use std::time::Duration;
 use braid_spray::{Fate, HoldTime, Numbered, PathId, Resequencer, Segment, SeqNo, Settings};
 use braid_types::{FiveTuple, Time};
 
-use super::frame::{MAX_LISTED, Mark, Part, Payload, Place};
+use super::copies::Copies;
+use super::frame::{Frame, MAX_LISTED, Mark, Parity, Part, Payload, Place};
 use super::pacer::{self, Pacer};
+use super::parity::Recovery;
 use super::parts::Parts;
 use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
-use crate::replay::ReplayWindow;
 
 /// The greatest number of flows that are resequenced at once.
 const FLOWS: u32 = 16_384;
@@ -49,21 +50,16 @@ pub(super) struct Incoming {
     pacer: Pacer,
     packets: VecDeque<Vec<u8>>,
     received: u64,
+    recovered: u64,
     /// Requests that may be sent.
     requests: u8,
-}
-
-/// The copies of which one has come; those of one start of the sender.
-#[derive(Debug, Default)]
-struct Copies {
-    key: u32,
-    seen: ReplayWindow,
 }
 
 #[derive(Debug, Default)]
 struct Counted {
     received: u32,
     missing: Missing,
+    recovery: Recovery,
 }
 
 impl Incoming {
@@ -82,6 +78,7 @@ impl Incoming {
             pacer: Pacer::default(),
             packets: VecDeque::new(),
             received: 0,
+            recovered: 0,
             requests: 0,
         }
     }
@@ -96,17 +93,56 @@ impl Incoming {
         let Some(path) = self.paths.get_mut(usize::from(mark.path)) else { return };
         path.received = path.received.wrapping_add(1);
         self.requests = self.requests.saturating_add(1).min(SAVED_REQUESTS);
-        path.missing.note(now, seq, mark.shows_losses);
+        let is_first = path.missing.note(now, seq, mark.shows_losses);
         self.set_used(now, mark.paths);
-        self.deliver(now, mark.path, payload);
+        if is_first {
+            self.deliver(now, mark.path, payload);
+        }
+    }
+
+    /// The content of a packet that has come by this path of the peer.
+    pub(super) fn note_content(&mut self, now: Time, path: u8, seq: u32, content: &[u8]) {
+        let path = self.paths.get_mut(usize::from(path));
+        path.into_iter().for_each(|path| path.recovery.note(now, seq, content));
+    }
+
+    /// A parity packet has come.
+    pub(super) fn handle_parity(&mut self, now: Time, parity: &Parity<'_>) {
+        let path = self.paths.get_mut(usize::from(parity.path));
+        if let Some(Counted { missing, recovery, .. }) = path {
+            missing.note_parity(now);
+            recovery.note_parity(now, missing.next(), parity);
+        }
+        self.recover(now, parity.path);
+    }
+
+    /// Passes on lost packets that were computed.
+    pub(super) fn recover(&mut self, now: Time, path: u8) {
+        let poll = |it: &mut Self| it.paths.get_mut(usize::from(path))?.recovery.poll();
+        while let Some((seq, content)) = poll(self) {
+            let Some(Frame::Packet { payload, .. }) = Frame::read(&content) else { continue };
+            let payload = payload.map(<[u8]>::len).within(content);
+            // It may be the last one that was sent.
+            let path_in = self.paths.get_mut(usize::from(path));
+            path_in.into_iter().for_each(|path| path.missing.note_sent(now, seq.wrapping_add(1), false));
+            let is_new = self.fill(now, Place { path, seq }, payload);
+            self.recovered = self.recovered.saturating_add(is_new.into());
+        }
     }
 
     /// A packet that was lost has come; a second time it is not passed on.
     pub(super) fn handle_again(&mut self, now: Time, place: Place, payload: Payload<Vec<u8>>) {
+        self.fill(now, place, payload);
+    }
+
+    /// Delivers a packet if it is missing, which it says.
+    fn fill(&mut self, now: Time, place: Place, payload: Payload<Vec<u8>>) -> bool {
         let path = self.paths.get_mut(usize::from(place.path));
-        if path.is_some_and(|path| path.missing.take(place.seq)) {
+        let is_missing = path.is_some_and(|path| path.missing.take(place.seq));
+        if is_missing {
             self.deliver(now, place.path, payload);
         }
+        is_missing
     }
 
     /// A probe has come, before which so many packets were sent by its path.
@@ -169,6 +205,11 @@ impl Incoming {
 
     pub(super) const fn received(&self) -> u64 {
         self.received
+    }
+
+    /// Lost packets that were computed.
+    pub(super) const fn recovered(&self) -> u64 {
+        self.recovered
     }
 
     fn ask_again(&self) -> Duration {
@@ -259,19 +300,6 @@ impl Incoming {
         while let Some(packet) = self.pacer.poll(now) {
             self.packets.push_back(packet);
         }
-    }
-}
-
-impl Copies {
-    fn is_first(&mut self, Numbered { key, number }: Numbered) -> bool {
-        if key != self.key {
-            *self = Self { key, seen: ReplayWindow::default() };
-        }
-        let is_first = self.seen.is_new(u64::from(number));
-        if is_first {
-            self.seen.mark(u64::from(number));
-        }
-        is_first
     }
 }
 

@@ -1,11 +1,13 @@
 //! One peer's paths as one: packets are spread over them, repaired and resequenced.
 
+mod copies;
 mod frame;
 mod incoming;
 mod line;
 mod lines;
 mod outgoing;
 mod pacer;
+mod parity;
 mod parts;
 mod repair;
 mod train;
@@ -25,6 +27,7 @@ use incoming::Incoming;
 pub use line::PathReport;
 use lines::Lines;
 pub use lines::UplinkSettings;
+use parity::Block;
 use repair::Sent;
 use train::Train;
 
@@ -45,6 +48,7 @@ pub struct Bond {
     lines: Lines,
     sent: [Sent; MAX_PATHS],
     trains: [Train; MAX_PATHS],
+    blocks: [Block; MAX_PATHS],
     /// How long contents may be, as last asked.
     rooms: [usize; MAX_PATHS],
     numbers: FlowNumbers<Flow>,
@@ -69,6 +73,10 @@ pub struct BondCounters {
     pub split: u64,
     /// Packets sent again, as a path had lost them.
     pub repaired: u64,
+    /// Parity packets sent, from which the peer computes those that a path loses.
+    pub parity: u64,
+    /// Packets received that way.
+    pub recovered: u64,
     /// Packets among those sent that took the quickest path, before what waited.
     pub urgent: u64,
     /// Packets among those that went by two paths.
@@ -101,6 +109,7 @@ impl Bond {
             lines: Lines::new(now),
             sent: Default::default(),
             trains: Default::default(),
+            blocks: Default::default(),
             rooms: [0; MAX_PATHS],
             numbers: FlowNumbers::new(seed),
             last_copy: Numbered { key: !(mix(seed) as u32), number: 0 },
@@ -132,15 +141,18 @@ impl Bond {
         self.incoming.note_bytes(path, content.len());
         match Frame::read(&content) {
             Some(Frame::Packet { mark, seq, payload }) => {
+                self.incoming.note_content(now, mark.path, seq, &content);
                 let payload = payload.map(<[u8]>::len).within(content);
                 self.wake(now);
                 self.incoming.handle_packet(now, mark, seq, payload);
+                self.incoming.recover(now, mark.path);
                 self.ask(now);
             }
             Some(Frame::Again { place, payload }) => {
                 let payload = payload.map(<[u8]>::len).within(content);
                 self.incoming.handle_again(now, place, payload);
             }
+            Some(Frame::Parity(parity)) => self.incoming.handle_parity(now, &parity),
             Some(Frame::Probe { mark, number, sent, cost }) => {
                 self.lines.set_other_cost(path, cost);
                 self.incoming.handle_probe(now, mark, sent);
@@ -178,12 +190,14 @@ impl Bond {
         self.incoming.handle_timeout(now);
         self.ask(now);
         self.release(now);
+        self.protect_due(now);
     }
 
     /// When something is due.
     pub fn poll_timeout(&self, now: Time) -> Option<Time> {
         let lines = self.lines.poll_timeout(now, !self.is_idle(now));
-        lines.into_iter().chain(self.incoming.poll_timeout()).min()
+        let blocks = self.blocks.iter().filter_map(Block::due);
+        lines.into_iter().chain(self.incoming.poll_timeout()).chain(blocks).min()
     }
 
     /// The next content to send, and its path.
@@ -216,7 +230,8 @@ impl Bond {
 
     /// Packets since the start.
     pub const fn counters(&self) -> BondCounters {
-        BondCounters { received: self.incoming.received(), ..self.counters }
+        let (received, recovered) = (self.incoming.received(), self.incoming.recovered());
+        BondCounters { received, recovered, ..self.counters }
     }
 
     /// The longest packet that fits into a content of `max_content` bytes.

@@ -1,11 +1,15 @@
 //! What goes to the peer: urgent packets at once, others in the order of their flows, as fast as paths carry them.
 
+use std::sync::Arc;
+
 use braid_spray::Numbered;
 use braid_types::{Time, secret_hash_of};
 
 use super::Bond;
 use super::frame::{NUMBERED_HEAD, Part, Payload};
+use super::line::Line;
 use super::lines::Held;
+use super::parity::Block;
 use crate::endpoint::MAX_PATHS;
 use crate::traffic::{Class, Flow, PathChoice};
 
@@ -48,7 +52,8 @@ impl Bond {
     fn measure(&mut self, path: u8, max_content: impl Fn(u8) -> Option<usize>) -> bool {
         let room = max_content(path);
         let place = self.rooms.get_mut(usize::from(path)).zip(room);
-        place.into_iter().for_each(|(place, room)| *place = room);
+        // Parity packets have an even length.
+        place.into_iter().for_each(|(place, room)| *place = room & !1);
         room.is_some()
     }
 
@@ -131,8 +136,42 @@ impl Bond {
     fn push(&mut self, now: Time, path: u8, payload: Payload<&[u8]>) {
         let mark = self.mark(now, path);
         let Some(sent) = self.sent.get_mut(usize::from(path)) else { return };
+        let seq = sent.next();
         let content = sent.push(|seq, content| payload.put(mark, seq, content));
         self.lines.note_packet(now, path, content.len());
-        self.contents.push_back((path, content));
+        self.contents.push_back((path, Arc::clone(&content)));
+        self.protect(now, path, seq, content);
+    }
+
+    /// Parity packets follow where a path loses packets and repairs would take long.
+    fn protect(&mut self, now: Time, path: u8, seq: u32, content: Arc<Vec<u8>>) {
+        let Some(block) = self.blocks.get_mut(usize::from(path)) else { return };
+        if !self.lines.get(path).is_some_and(Line::needs_parity) {
+            block.clear();
+        } else if block.add(now, seq, content) {
+            self.push_parity(now, path);
+        }
+    }
+
+    /// Blocks that have waited for more packets get their parity packets.
+    pub(super) fn protect_due(&mut self, now: Time) {
+        for path in 0..MAX_PATHS as u8 {
+            let block = self.blocks.get(usize::from(path));
+            if block.and_then(Block::due).is_some_and(|due| due <= now) {
+                self.push_parity(now, path);
+            }
+        }
+    }
+
+    fn push_parity(&mut self, now: Time, path: u8) {
+        let Some(block) = self.blocks.get_mut(usize::from(path)) else { return };
+        let parity = self.lines.get(path).map_or(0, |line| line.parity_for(block.count()));
+        for content in block.take(parity, path) {
+            if self.fits(path, content.len()) {
+                self.lines.note_packet(now, path, content.len());
+                self.counters.parity = self.counters.parity.saturating_add(1);
+                self.contents.push_back((path, Arc::new(content)));
+            }
+        }
     }
 }

@@ -52,12 +52,14 @@ const UPLINK_COUNTERS: [Counter<UplinkDocument>; 3] = [
     ("site_uplink_received_datagrams", "Datagrams received by an uplink", |it| it.received),
     ("site_uplink_refused_datagrams", "Datagrams that the kernel did not take", |it| it.refused),
 ];
-const PEER_COUNTERS: [Counter<PeerDocument>; 8] = [
+const PEER_COUNTERS: [Counter<PeerDocument>; 10] = [
     ("site_peer_transmitted_packets", "Packets sent to a peer", |it| it.sent),
     ("site_peer_received_packets", "Packets received from a peer", |it| it.received),
     ("site_peer_urgent_packets", "Packets sent before those that waited", |it| it.urgent),
     ("site_peer_duplicated_packets", "Packets sent by two paths", |it| it.duplicated),
     ("site_peer_repaired_packets", "Packets sent again, as a path had lost them", |it| it.repaired),
+    ("site_peer_parity_packets", "Parity packets sent, for packets that a path loses", |it| it.parity),
+    ("site_peer_recovered_packets", "Lost packets that parity packets have given back", |it| it.recovered),
     ("site_peer_split_packets", "Packets sent in two parts", |it| it.split),
     ("site_peer_overflowed_packets", "Packets dropped as too many waited", |it| it.overflowed),
     ("site_peer_pathless_packets", "Packets dropped as no path was up", |it| it.no_path),

@@ -30,6 +30,8 @@ fn document() -> StatusDocument {
         no_path: 8,
         split: 7,
         repaired: 6,
+        parity: 2,
+        recovered: 1,
         urgent: 5,
         duplicated: 4,
         overflowed: 3,

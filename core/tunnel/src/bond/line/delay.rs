@@ -136,10 +136,10 @@ impl Delay {
         self.queue > NOISE.max(CROWDED_JITTERS * self.jitter()) && self.queue > CROWDED * self.longest()
     }
 
-    /// Whether queues were short lately, even for a moment.
+    /// Whether queues were short lately, even for a moment, or are mere jitter.
     pub(super) fn is_calm(&self) -> bool {
         let peak = self.recent.iter().flatten().max().map_or(0.0, |peak| self.beyond_least(*peak));
-        peak < (CALM * self.longest()).max(NOISE)
+        peak < (CALM * self.longest()).max(NOISE) || self.queue < self.jitter()
     }
 
     /// Seconds that packets may come to wait, a little more than they did.

@@ -3,14 +3,16 @@
 use braid_types::Time;
 
 use crate::bond::frame::Answer;
+use crate::bond::parity::MOST_PARITY;
 
 /// The time over which losses are smoothed, in seconds: those of the last moments, and those with short queues.
 const SMOOTHING: f64 = 2.0;
 const CALM_SMOOTHING: f64 = 10.0;
 /// With fewer packets the lost part means nothing; that of probes is taken.
 const MIN_PACKETS: f64 = 300.0;
-/// The weight of a new probe in the lost part of probes.
+/// The weight of a new probe in the lost part of probes; those of so many count as usual.
 const PROBE_WEIGHT: f64 = 0.05;
+const PROBES: f64 = 5_000.0;
 /// Counts that differ by more began anew.
 const RESET_JUMP: u32 = 1 << 24;
 /// Probes overtake others by so many nanoseconds at most; clocks that differ by more began anew.
@@ -21,6 +23,8 @@ const BROKEN: f64 = 0.15;
 const MAX_REPAIRS: f64 = 0.08;
 /// A path that usually loses so much may repair as many in a row with a long queue.
 const LOSSY: f64 = 0.003;
+/// Parity packets make up for so many standard deviations beyond the usual loss.
+const DEVIATIONS: f64 = 2.5;
 /// Repairs in a row.
 const BURST: f64 = 24.0;
 
@@ -31,6 +35,8 @@ pub(super) struct Losses {
     recent: Share,
     calm: Share,
     probes: f64,
+    /// That of the probes of some minutes.
+    probed: Share,
     repairs: f64,
 }
 
@@ -42,14 +48,23 @@ struct Share {
 
 impl Default for Losses {
     fn default() -> Self {
-        Self { last: None, recent: Share::default(), calm: Share::default(), probes: 0.0, repairs: BURST }
+        Self {
+            last: None,
+            recent: Share::default(),
+            calm: Share::default(),
+            probes: 0.0,
+            probed: Share::default(),
+            repairs: BURST,
+        }
     }
 }
 
 impl Losses {
     /// A probe was answered, or was not for long.
     pub(super) fn note_probe(&mut self, is_answered: bool) {
-        self.probes += PROBE_WEIGHT * (f64::from(u8::from(!is_answered)) - self.probes);
+        let lost = f64::from(u8::from(!is_answered));
+        self.probes += PROBE_WEIGHT * (lost - self.probes);
+        self.probed.add(1.0 / PROBES, 1.0, lost);
     }
 
     /// An answer; `is_calm` while hardly anything queues.
@@ -71,11 +86,11 @@ impl Losses {
         }
     }
 
-    /// A packet is sent: with it comes a part of a repair.
-    pub(super) fn note_packet(&mut self, is_crowded: bool) {
+    /// A packet is sent: with it comes a part of a repair. A path that is rough may look crowded when it is not.
+    pub(super) fn note_packet(&mut self, is_crowded: bool, is_rough: bool) {
         let (part, most) = if is_crowded {
             // What a path loses that is clean else, its full queue has dropped.
-            let usual = self.calm.part().unwrap_or(LOSSY);
+            let usual = self.calm.part().unwrap_or(LOSSY).max(if is_rough { LOSSY } else { 0.0 });
             ((usual * 2.0).min(MAX_REPAIRS), BURST * (usual / LOSSY).min(1.0))
         } else {
             (MAX_REPAIRS, BURST)
@@ -103,6 +118,22 @@ impl Losses {
 
     pub(super) fn is_lossy(&self) -> bool {
         self.usual() >= LOSSY
+    }
+
+    /// Whether it loses so much that parity helps where repairs are slow.
+    pub(super) fn needs_parity(&self) -> bool {
+        self.expected() >= LOSSY
+    }
+
+    /// The parity packets that make up for what is lost of so many packets, nearly always.
+    pub(super) fn parity_for(&self, packets: usize) -> u8 {
+        let lost = self.expected() * packets as f64;
+        (lost + DEVIATIONS * lost.sqrt()).ceil().clamp(1.0, f64::from(MOST_PARITY)) as u8
+    }
+
+    /// The part that a path with a short queue loses; one that carries little shows it by its probes.
+    fn expected(&self) -> f64 {
+        self.calm.part().or_else(|| self.probed.part()).unwrap_or(0.0)
     }
 
     pub(super) fn is_broken(&self) -> bool {
@@ -143,5 +174,15 @@ mod tests {
             losses.note_answer(now, &answer, false);
         }
         assert!((0.09..0.11).contains(&losses.share()), "{}", losses.share());
+    }
+
+    #[test]
+    fn parity_makes_up_for_more_than_the_usual_loss() {
+        let parity = |share: f64, packets| {
+            let calm = Share { sent: 10_000.0, lost: share * 10_000.0 };
+            Losses { calm, ..Losses::default() }.parity_for(packets)
+        };
+        assert_eq!([0.003, 0.005, 0.01, 0.02, 0.1].map(|share| parity(share, 32)), [1, 2, 2, 3, 4]);
+        assert_eq!([4, 8, 16].map(|packets| parity(0.02, packets)), [1, 2, 2]);
     }
 }

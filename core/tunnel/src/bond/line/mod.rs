@@ -38,6 +38,8 @@ const OVERFULL: f64 = 0.04;
 const REPAIR_ROUND_TRIPS: f64 = 1.25;
 /// Packets that wait for one that is lost, about: with so few between two losses, some always wait.
 const PACKETS_THAT_WAIT: f64 = 100.0;
+/// The part of lost packets that parity does not make up for, about.
+const BEYOND_PARITY: f64 = 0.02;
 
 /// A path as probes show it, and a model of its queue since the last answer.
 ///
@@ -145,7 +147,7 @@ impl Line {
         self.backlog.add(now, self.seconds(size), bound);
         self.burst.add(now, self.rate.burst_seconds(size), bound);
         self.gate.note_packet(now, size);
-        self.losses.note_packet(self.is_crowded());
+        self.losses.note_packet(self.is_crowded(), self.delay.is_rough());
     }
 
     /// So many bytes that were sent together took so long.
@@ -254,7 +256,12 @@ impl Line {
     pub(super) fn arrival(&self, now: Time, size: usize) -> Option<f64> {
         let least = self.delay.least()?;
         let repair = REPAIR_ROUND_TRIPS * (self.round_trip.as_secs_f64() - self.delay.queue()).max(0.0);
-        let repairs = (self.losses.usual() * PACKETS_THAT_WAIT).min(1.0) * repair;
+        let unmet = match (self.losses.is_lossy(), self.needs_parity()) {
+            (false, _) => 0.0,
+            (true, false) => 1.0,
+            (true, true) => BEYOND_PARITY,
+        };
+        let repairs = (self.losses.usual() * unmet * PACKETS_THAT_WAIT).min(1.0) * repair;
         Some(least + self.usual + self.backlog.at(now) + self.seconds(size) + repairs)
     }
 
@@ -311,6 +318,16 @@ impl Line {
     /// Whether hardly a packet is delayed by jitter or repairs.
     pub(super) fn is_clean(&self) -> bool {
         !self.delay.is_rough() && !self.losses.is_lossy()
+    }
+
+    /// Whether its packets are protected by parity: it loses some, and jitter makes their repair slow.
+    pub(super) fn needs_parity(&self) -> bool {
+        self.losses.needs_parity() && self.delay.is_rough()
+    }
+
+    /// The parity packets for so many packets.
+    pub(super) fn parity_for(&self, packets: usize) -> u8 {
+        self.losses.parity_for(packets)
     }
 
     /// Whether it loses much though it is not full.

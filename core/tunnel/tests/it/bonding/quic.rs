@@ -19,31 +19,56 @@ const PERSISTENT_PROBE_TIMEOUTS: u32 = 3;
 /// A connection.
 pub(crate) struct Quic {
     sender: Sender,
-    received: u32,
+    received: Received,
+}
+
+/// What a receiver has, of which each acknowledgement tells the whole: one that is lost or overtaken is no loss.
+#[derive(Default)]
+pub(crate) struct Received {
+    numbers: Vec<u32>,
+    told: usize,
+}
+
+impl Received {
+    /// One more; how many that makes.
+    pub(crate) fn push(&mut self, number: u32) -> u32 {
+        self.numbers.push(number);
+        self.count()
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.numbers.len() as u32
+    }
+
+    /// The sender hears of the first `count`; those that it has not heard of before.
+    pub(crate) fn tell(&mut self, count: u32) -> Vec<u32> {
+        let news = self.numbers.get(self.told..count as usize).unwrap_or_default().to_vec();
+        self.told += news.len();
+        news
+    }
 }
 
 impl Transport for Quic {
     const PROTOCOL: u8 = 17;
 
     fn new() -> Self {
-        Self { sender: Sender::new(), received: 0 }
+        Self { sender: Sender::new(), received: Received::default() }
     }
 
     fn poll(&mut self, now: Time) -> Option<u32> {
         self.sender.poll(now)
     }
 
-    fn receive(&mut self, _number: u32) -> u32 {
-        self.received += 1;
-        0
+    fn receive(&mut self, number: u32) -> u32 {
+        self.received.push(number)
     }
 
-    fn acknowledge(&mut self, now: Time, number: u32, _expected: u32) {
-        self.sender.acknowledge(now, number);
+    fn acknowledge(&mut self, now: Time, _number: u32, count: u32) {
+        self.sender.acknowledge(now, self.received.tell(count));
     }
 
     fn delivered(&self) -> u32 {
-        self.received
+        self.received.count()
     }
 }
 
@@ -99,16 +124,22 @@ impl Sender {
         Some(number)
     }
 
-    /// The receiver has this packet.
-    fn acknowledge(&mut self, now: Time, number: u32) {
-        let Some(sent) = self.flying.remove(&number) else { return };
+    /// The receiver has these packets, too.
+    fn acknowledge(&mut self, now: Time, numbers: Vec<u32>) {
+        if numbers.is_empty() {
+            return;
+        }
         (self.heard, self.timeouts) = (now, 0);
-        if self.largest.is_none_or(|largest| number > largest) {
-            self.largest = Some(number);
+        let largest =
+            numbers.iter().max().copied().filter(|it| self.largest.is_none_or(|before| *it > before));
+        if let Some((largest, sent)) = largest.and_then(|it| Some((it, *self.flying.get(&it)?))) {
+            self.largest = Some(largest);
             self.note_round_trip(now, now.since(sent));
         }
-        if sent >= self.reduced {
-            self.window.grow(now, 1.0, self.round_trip);
+        for sent in numbers.iter().filter_map(|number| self.flying.remove(number)).collect::<Vec<_>>() {
+            if sent >= self.reduced {
+                self.window.grow(now, 1.0, self.round_trip);
+            }
         }
         self.find_lost(now);
     }

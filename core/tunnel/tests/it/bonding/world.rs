@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_link_model::{OneWay, Parameters};
-use braid_tunnel::{Bond, UplinkSettings};
+use braid_tunnel::{Bond, BondCounters, UplinkSettings};
 use braid_types::Time;
 
 const STEP: Duration = Duration::from_micros(200);
@@ -66,6 +66,11 @@ impl<T: Transport> World<T> {
             self.step();
         }
         f64::from(self.flow.delivered() - before) * PAYLOAD as f64 * 8e-6 / duration.as_secs_f64()
+    }
+
+    /// Of the sending side and the receiving side.
+    pub(crate) fn counters(&self) -> [BondCounters; 2] {
+        self.bonds.each_ref().map(Bond::counters)
     }
 
     fn step(&mut self) {

@@ -1,20 +1,16 @@
 //! What travels inside of sessions: packets, parts of packets, repairs of lost ones, probes and their answers.
 
-use braid_spray::Numbered;
+mod payload;
 
 use crate::endpoint::MAX_PATHS;
 use crate::wire::take;
+pub(super) use payload::{Part, Payload};
 
 /// Kind, mark, sequence number of the path, key, number.
 pub(super) const NUMBERED_HEAD: usize = 14;
 /// The most packets that one frame asks for, or gives up.
 pub(super) const MAX_LISTED: usize = 64;
 
-const NUMBERED: u8 = 1;
-const URGENT: u8 = 2;
-const FIRST_PART: u8 = 3;
-const SECOND_PART: u8 = 4;
-const COPY: u8 = 5;
 /// Added to the kind of a packet that is sent again.
 const AGAIN: u8 = 0x10;
 const PROBE: u8 = 0x20;
@@ -23,20 +19,15 @@ const MISSING: u8 = 0x22;
 const ABANDONED: u8 = 0x23;
 const TRAIN: u8 = 0x24;
 const PASSED: u8 = 0x25;
+/// And the index above.
+const PARITY: u8 = 0x28;
 /// The length of a frame of a train.
 const TRAIN_FRAME: usize = 1_200;
 
+const INDEX_BITS: u8 = 0x03;
 const PATH_BITS: u8 = 0x07;
 const PATHS_SHIFT: u32 = 3;
 const VISIBLE: u8 = 0x80;
-
-/// Which part of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
-    Whole,
-    First,
-    Second,
-}
 
 /// The path of a packet as its sender numbers it, and what the receiver may expect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,22 +46,6 @@ pub(super) struct Place {
     pub(super) seq: u32,
 }
 
-/// A packet inside a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Payload<P> {
-    Numbered {
-        part: Part,
-        numbered: Numbered,
-        packet: P,
-    },
-    Urgent(P),
-    /// One of several copies, of which the first counts.
-    Copy {
-        number: Numbered,
-        packet: P,
-    },
-}
-
 /// What the other end says to a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Answer {
@@ -82,6 +57,18 @@ pub(super) struct Answer {
     pub(super) received: u32,
     /// Bytes received before it.
     pub(super) bytes: u32,
+}
+
+/// A parity packet of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Parity<'a> {
+    pub(super) path: u8,
+    /// The packets of the block, of which `first` are the lower bits of the first one's number.
+    pub(super) count: u8,
+    pub(super) first: u16,
+    /// Which one of the block's, from 0 to 3.
+    pub(super) index: u8,
+    pub(super) bytes: &'a [u8],
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -114,6 +101,7 @@ pub(super) enum Frame<'a> {
         path: u8,
         seqs: Vec<u32>,
     },
+    Parity(Parity<'a>),
     /// One of several long frames that are sent together, of which the last has this place.
     Train {
         place: u8,
@@ -170,6 +158,11 @@ impl<'a> Frame<'a> {
                     Self::Abandoned { path, seqs }
                 })
             }
+            kind if kind & !INDEX_BITS == PARITY => {
+                let ([mark], first) = (take(rest)?, u16::from_be_bytes(take(rest)?));
+                let (path, count) = (mark & PATH_BITS, (mark >> PATHS_SHIFT).saturating_add(1));
+                Some(Self::Parity(Parity { path, count, first, index: kind & INDEX_BITS, bytes: rest }))
+            }
             kind => {
                 let ([mark], seq) = (take(rest)?, word(rest)?);
                 let payload = Payload::read(kind & !AGAIN, rest)?;
@@ -209,6 +202,10 @@ impl<'a> Frame<'a> {
             Self::Passed { bytes, nanos } => {
                 [&[PASSED], &bytes.to_be_bytes()[..], &nanos.to_be_bytes()].concat()
             }
+            Self::Parity(Parity { path, count, first, index, bytes }) => {
+                let mark = path & PATH_BITS | count.saturating_sub(1) << PATHS_SHIFT;
+                [&[PARITY | index & INDEX_BITS, mark], &first.to_be_bytes()[..], bytes].concat()
+            }
             Self::Missing { path, seqs } => list(MISSING, *path, seqs),
             Self::Abandoned { path, seqs } => list(ABANDONED, *path, seqs),
         }
@@ -224,66 +221,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-impl<P> Payload<P> {
-    /// The same with something else in the packet's place.
-    pub(super) fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Payload<Q> {
-        match self {
-            Self::Numbered { part, numbered, packet } => {
-                Payload::Numbered { part, numbered, packet: to(packet) }
-            }
-            Self::Urgent(packet) => Payload::Urgent(to(packet)),
-            Self::Copy { number, packet } => Payload::Copy { number, packet: to(packet) },
-        }
-    }
-}
-
-impl Payload<usize> {
-    /// The payload whose packet is so long and at the end of `content`, in whose memory it stays.
-    pub(super) fn within(self, mut content: Vec<u8>) -> Payload<Vec<u8>> {
-        self.map(|length| {
-            content.drain(..content.len().saturating_sub(length));
-            content
-        })
-    }
-}
-
-impl<'a> Payload<&'a [u8]> {
-    fn read(kind: u8, rest: &mut &'a [u8]) -> Option<Self> {
-        let part = match kind {
-            NUMBERED => Part::Whole,
-            FIRST_PART => Part::First,
-            SECOND_PART => Part::Second,
-            URGENT => return Some(Self::Urgent(rest)),
-            COPY => {
-                let number = Numbered { key: word(rest)?, number: word(rest)? };
-                return Some(Self::Copy { number, packet: rest });
-            }
-            _ => return None,
-        };
-        let numbered = Numbered { key: word(rest)?, number: word(rest)? };
-        Some(Self::Numbered { part, numbered, packet: rest })
-    }
-
-    /// Puts a packet's content in the place of `content`.
-    pub(super) fn put(self, mark: Mark, seq: u32, content: &mut Vec<u8>) {
-        let (kind, numbered, packet) = match self {
-            Self::Urgent(packet) => (URGENT, None, packet),
-            Self::Copy { number, packet } => (COPY, Some(number), packet),
-            Self::Numbered { part: Part::Whole, numbered, packet } => (NUMBERED, Some(numbered), packet),
-            Self::Numbered { part: Part::First, numbered, packet } => (FIRST_PART, Some(numbered), packet),
-            Self::Numbered { part: Part::Second, numbered, packet } => (SECOND_PART, Some(numbered), packet),
-        };
-        content.clear();
-        content.extend([kind, mark.byte()]);
-        content.extend(seq.to_be_bytes());
-        if let Some(Numbered { key, number }) = numbered {
-            content.extend(key.to_be_bytes());
-            content.extend(number.to_be_bytes());
-        }
-        content.extend_from_slice(packet);
-    }
-}
-
 fn word(rest: &mut &[u8]) -> Option<u32> {
     take(rest).map(u32::from_be_bytes)
 }
@@ -295,6 +232,8 @@ fn list(kind: u8, path: u8, seqs: &[u32]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use braid_spray::Numbered;
+
     use super::*;
 
     #[test]
@@ -319,6 +258,8 @@ mod tests {
             Frame::Missing { path: 3, seqs: vec![1, u32::MAX] },
             Frame::Abandoned { path: 2, seqs: Vec::new() },
             Frame::Train { place: 3, last: 15 },
+            Frame::Parity(Parity { path: 7, count: 32, first: 0x1234, index: 3, bytes: &[1, 2, 3] }),
+            Frame::Parity(Parity { path: 0, count: 1, first: 0, index: 0, bytes: &[] }),
             Frame::Passed { bytes: 18_000, nanos: 1 << 40 },
         ];
         for frame in packets.chain(others) {

@@ -1,0 +1,185 @@
+//! The receiver's half: packets are kept for as long as parity packets come, and lost ones computed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::Time;
+
+use super::{MOST_CONTENT, MOST_PACKETS, MOST_PARITY, content, pad, shard};
+use crate::bond::frame::Parity;
+
+/// Packets that are kept.
+const KEPT: usize = 1_024;
+/// Blocks that wait for one more packet.
+const BLOCKS: usize = 64;
+/// Without parity packets for this long, none is kept.
+const PAUSE: Duration = Duration::from_secs(3);
+/// A block that still lacks something then is given up.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(1);
+
+/// The packets of a path that came lately, and the blocks of which some are missing.
+#[derive(Clone, Debug, Default)]
+pub(in crate::bond) struct Recovery {
+    /// By number, modulo their count; none while there is no parity.
+    kept: Vec<Option<(u32, Vec<u8>)>>,
+    blocks: VecDeque<Incomplete>,
+    heard: Option<Time>,
+    found: VecDeque<(u32, Vec<u8>)>,
+}
+
+#[derive(Clone, Debug)]
+struct Incomplete {
+    path: u8,
+    first: u32,
+    /// A bit for each packet that has not come.
+    missing: u32,
+    count: u8,
+    parity: Vec<(u8, Vec<u8>)>,
+    since: Time,
+}
+
+impl Incomplete {
+    /// The place of a packet in it.
+    fn place(&self, seq: u32) -> Option<u32> {
+        Some(seq.wrapping_sub(self.first)).filter(|place| *place < u32::from(self.count))
+    }
+
+    fn is_solvable(&self) -> bool {
+        usize::try_from(self.missing.count_ones()).is_ok_and(|missing| missing <= self.parity.len())
+    }
+}
+
+impl Recovery {
+    /// A packet has come.
+    pub(in crate::bond) fn note(&mut self, now: Time, seq: u32, content: &[u8]) {
+        if !self.is_active(now) {
+            return;
+        }
+        self.keep(seq, content);
+        for block in &mut self.blocks {
+            if let Some(place) = block.place(seq) {
+                block.missing &= !(1 << place);
+            }
+        }
+        self.solve(now);
+    }
+
+    /// A parity packet has come; `next` is about the number of the path's next packet.
+    pub(in crate::bond) fn note_parity(&mut self, now: Time, next: u32, parity: &Parity<'_>) {
+        self.begin(now);
+        let first = around(next, parity.first);
+        let (count, index) = (parity.count.clamp(1, MOST_PACKETS), parity.index.min(MOST_PARITY - 1));
+        let known = self.blocks.iter_mut().find(|block| block.first == first && block.count == count);
+        let shard = (index, parity.bytes.to_vec());
+        match known {
+            Some(block) => {
+                if block.parity.iter().all(|(other, bytes)| *other != index && bytes.len() == shard.1.len()) {
+                    block.parity.push(shard);
+                }
+            }
+            None => {
+                let missing = self.missing(first, count);
+                if self.blocks.len() >= BLOCKS {
+                    self.blocks.pop_front();
+                }
+                let path = parity.path;
+                let block = Incomplete { path, first, missing, count, parity: vec![shard], since: now };
+                self.blocks.push_back(block);
+            }
+        }
+        self.solve(now);
+    }
+
+    /// Packets are kept from now on.
+    pub(in crate::bond) fn begin(&mut self, now: Time) {
+        self.heard = Some(now);
+        if self.kept.is_empty() {
+            self.kept.resize(KEPT, None);
+        }
+    }
+
+    /// The next packet that was computed, and its number.
+    pub(in crate::bond) fn poll(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.found.pop_front()
+    }
+
+    /// The blocks of which packets are missing.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn is_active(&mut self, now: Time) -> bool {
+        let is_active = self.heard.is_some_and(|heard| now.since(heard) < PAUSE);
+        if !is_active && !self.kept.is_empty() {
+            *self = Self::default();
+        }
+        is_active
+    }
+
+    fn keep(&mut self, seq: u32, content: &[u8]) {
+        if content.len() > MOST_CONTENT {
+            return;
+        }
+        let Some(place) = self.kept.get_mut(seq as usize % KEPT) else { return };
+        match place {
+            Some((kept, bytes)) => {
+                *kept = seq;
+                bytes.clear();
+                bytes.extend_from_slice(content);
+            }
+            None => *place = Some((seq, content.to_vec())),
+        }
+    }
+
+    fn kept(&self, seq: u32) -> Option<&[u8]> {
+        let kept = self.kept.get(seq as usize % KEPT)?.as_ref();
+        kept.filter(|(kept, _)| *kept == seq).map(|(_, content)| content.as_slice())
+    }
+
+    fn missing(&self, first: u32, count: u8) -> u32 {
+        let places = (0..u32::from(count)).filter(|place| self.kept(first.wrapping_add(*place)).is_none());
+        places.fold(0, |missing, place| missing | 1 << place)
+    }
+
+    /// Computes what can be, and forgets what is complete or too old.
+    fn solve(&mut self, now: Time) {
+        while let Some(place) = self.blocks.iter().position(|block| {
+            block.missing == 0 || block.is_solvable() || now.since(block.since) >= GIVE_UP_AFTER
+        }) {
+            let Some(block) = self.blocks.remove(place) else { return };
+            if block.missing != 0 && block.is_solvable() {
+                let found = self.computed(&block).unwrap_or_default();
+                found.iter().for_each(|(seq, content)| self.keep(*seq, content));
+                self.found.extend(found);
+            }
+        }
+    }
+
+    fn computed(&self, block: &Incomplete) -> Option<Vec<(u32, Vec<u8>)>> {
+        let length = block.parity.first()?.1.len();
+        let seq = |place: u32| block.first.wrapping_add(place);
+        let came = (0..u32::from(block.count)).filter(|place| block.missing >> place & 1 == 0);
+        let mut came: Vec<_> = came
+            .map(|place| Some((place as usize, shard(self.kept(seq(place))?)?)))
+            .collect::<Option<_>>()?;
+        if came.iter().any(|(_, shard)| shard.len() > length) {
+            return None;
+        }
+        pad(came.iter_mut().map(|(_, shard)| shard), length);
+        let parity = block.parity.iter().map(|(index, bytes)| (usize::from(*index), bytes));
+        let (count, most) = (block.count.into(), MOST_PARITY.into());
+        let computed = reed_solomon_simd::decode(count, most, came, parity).ok()?;
+        let contents = computed.into_iter().map(|(place, shard)| {
+            let seq = seq(u32::try_from(place).ok()?);
+            Some((seq, content(&shard, block.path, seq)?))
+        });
+        contents.collect()
+    }
+}
+
+/// The number nearest to `near` that ends in these bits.
+const fn around(near: u32, low: u16) -> u32 {
+    let ahead = low.wrapping_sub(near as u16).cast_signed();
+    near.wrapping_add_signed(ahead as i32)
+}
