@@ -114,6 +114,7 @@ def network(braid, rate):
         until("the path to an address is up", lambda: are_up(braid, configs, [False, True]))
         hosts.write_text(f"{outside(1, 1)} {NAME}\n")
         until("the path to a name is up", lambda: are_up(braid, configs, [True, True]))
+        until("both are at the other end", lambda: all(path["up"] for path in paths(braid, configs[1])))
         yield configs, processes
 
 
