@@ -115,6 +115,28 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_an_earlier_start_with_the_same_numbers_are_no_part_of_a_block() {
+        let mut recovery = Recovery::default();
+        recovery.begin(Time::ZERO);
+        for (seq, content) in (0..).zip(contents(0, 4)) {
+            recovery.note(Time::ZERO, seq, &content);
+        }
+        let (mut block, now) = (Block::default(), Time::from_millis(1_500));
+        let sent: Vec<Vec<u8>> =
+            contents(0, 4).into_iter().map(|content| [content, vec![7; 9]].concat()).collect();
+        for (seq, content) in (0..).zip(&sent) {
+            block.add(now, seq, content.clone().into());
+        }
+        sent.iter().take(2).zip(0..).for_each(|(content, seq)| recovery.note(now, seq, content));
+        for parity in block.take(2, 3) {
+            let Some(Frame::Parity(parity)) = Frame::read(&parity) else { unreachable!() };
+            recovery.note_parity(now, 4, &parity);
+        }
+        let found: Vec<_> = std::iter::from_fn(|| recovery.poll()).collect();
+        assert_eq!(found, [(2, sent[2].clone()), (3, sent[3].clone())]);
+    }
+
+    #[test]
     fn strange_parity_gives_nothing_and_is_soon_forgotten() {
         let mut recovery = Recovery::default();
         for turn in 0..10_000_u32 {

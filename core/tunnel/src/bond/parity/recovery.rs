@@ -16,15 +16,24 @@ const BLOCKS: usize = 64;
 const PAUSE: Duration = Duration::from_secs(3);
 /// A block that still lacks something then is given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(1);
+/// Older packets are of no block whose parity comes now, but perhaps of another start of the sender, which numbers anew.
+const KEPT_FOR: Duration = Duration::from_secs(1);
 
 /// The packets of a path that came lately, and the blocks of which some are missing.
 #[derive(Clone, Debug, Default)]
 pub(in crate::bond) struct Recovery {
     /// By number, modulo their count; none while there is no parity.
-    kept: Vec<Option<(u32, Vec<u8>)>>,
+    kept: Vec<Option<Kept>>,
     blocks: VecDeque<Incomplete>,
     heard: Option<Time>,
     found: VecDeque<(u32, Vec<u8>)>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    seq: u32,
+    at: Time,
+    content: Vec<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +53,12 @@ impl Incomplete {
         Some(seq.wrapping_sub(self.first)).filter(|place| *place < u32::from(self.count))
     }
 
+    fn note_parity(&mut self, index: u8, bytes: &[u8]) {
+        if self.parity.iter().all(|(other, known)| *other != index && known.len() == bytes.len()) {
+            self.parity.push((index, bytes.to_vec()));
+        }
+    }
+
     fn is_solvable(&self) -> bool {
         usize::try_from(self.missing.count_ones()).is_ok_and(|missing| missing <= self.parity.len())
     }
@@ -55,7 +70,7 @@ impl Recovery {
         if !self.is_active(now) {
             return;
         }
-        self.keep(seq, content);
+        self.keep(now, seq, content);
         for block in &mut self.blocks {
             if let Some(place) = block.place(seq) {
                 block.missing &= !(1 << place);
@@ -70,22 +85,20 @@ impl Recovery {
         let first = around(next, parity.first);
         let (count, index) = (parity.count.clamp(1, MOST_PACKETS), parity.index.min(MOST_PARITY - 1));
         let known = self.blocks.iter_mut().find(|block| block.first == first && block.count == count);
-        let shard = (index, parity.bytes.to_vec());
-        match known {
-            Some(block) => {
-                if block.parity.iter().all(|(other, bytes)| *other != index && bytes.len() == shard.1.len()) {
-                    block.parity.push(shard);
-                }
+        if let Some(block) = known {
+            block.note_parity(index, parity.bytes);
+        } else {
+            let missing = self.missing(now, first, count);
+            if missing == 0 {
+                return;
             }
-            None => {
-                let missing = self.missing(first, count);
-                if self.blocks.len() >= BLOCKS {
-                    self.blocks.pop_front();
-                }
-                let path = parity.path;
-                let block = Incomplete { path, first, missing, count, parity: vec![shard], since: now };
-                self.blocks.push_back(block);
+            if self.blocks.len() >= BLOCKS {
+                self.blocks.pop_front();
             }
+            let parity_packets = vec![(index, parity.bytes.to_vec())];
+            let path = parity.path;
+            let block = Incomplete { path, first, missing, count, parity: parity_packets, since: now };
+            self.blocks.push_back(block);
         }
         self.solve(now);
     }
@@ -117,28 +130,24 @@ impl Recovery {
         is_active
     }
 
-    fn keep(&mut self, seq: u32, content: &[u8]) {
+    fn keep(&mut self, at: Time, seq: u32, content: &[u8]) {
         if content.len() > MOST_CONTENT {
             return;
         }
         let Some(place) = self.kept.get_mut(seq as usize % KEPT) else { return };
-        match place {
-            Some((kept, bytes)) => {
-                *kept = seq;
-                bytes.clear();
-                bytes.extend_from_slice(content);
-            }
-            None => *place = Some((seq, content.to_vec())),
-        }
+        let mut memory = place.take().map(|kept| kept.content).unwrap_or_default();
+        memory.clear();
+        memory.extend_from_slice(content);
+        *place = Some(Kept { seq, at, content: memory });
     }
 
-    fn kept(&self, seq: u32) -> Option<&[u8]> {
-        let kept = self.kept.get(seq as usize % KEPT)?.as_ref();
-        kept.filter(|(kept, _)| *kept == seq).map(|(_, content)| content.as_slice())
+    fn kept(&self, seq: u32) -> Option<&Kept> {
+        self.kept.get(seq as usize % KEPT)?.as_ref().filter(|kept| kept.seq == seq)
     }
 
-    fn missing(&self, first: u32, count: u8) -> u32 {
-        let places = (0..u32::from(count)).filter(|place| self.kept(first.wrapping_add(*place)).is_none());
+    fn missing(&self, now: Time, first: u32, count: u8) -> u32 {
+        let has_come = |seq| self.kept(seq).is_some_and(|kept: &Kept| now.since(kept.at) < KEPT_FOR);
+        let places = (0..u32::from(count)).filter(|place| !has_come(first.wrapping_add(*place)));
         places.fold(0, |missing, place| missing | 1 << place)
     }
 
@@ -150,7 +159,7 @@ impl Recovery {
             let Some(block) = self.blocks.remove(place) else { return };
             if block.missing != 0 && block.is_solvable() {
                 let found = self.computed(&block).unwrap_or_default();
-                found.iter().for_each(|(seq, content)| self.keep(*seq, content));
+                found.iter().for_each(|(seq, content)| self.keep(now, *seq, content));
                 self.found.extend(found);
             }
         }
@@ -161,7 +170,7 @@ impl Recovery {
         let seq = |place: u32| block.first.wrapping_add(place);
         let came = (0..u32::from(block.count)).filter(|place| block.missing >> place & 1 == 0);
         let mut came: Vec<_> = came
-            .map(|place| Some((place as usize, shard(self.kept(seq(place))?)?)))
+            .map(|place| Some((place as usize, shard(&self.kept(seq(place))?.content)?)))
             .collect::<Option<_>>()?;
         if came.iter().any(|(_, shard)| shard.len() > length) {
             return None;

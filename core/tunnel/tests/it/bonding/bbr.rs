@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::quic::Received;
+use super::received::Received;
 use super::world::Transport;
 
 /// Cardwell et al., BBR: Congestion-Based Congestion Control, 2016; Linux' `tcp_bbr.c`.

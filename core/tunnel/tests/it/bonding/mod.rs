@@ -4,6 +4,7 @@ mod bbr;
 mod cubic;
 mod profiles;
 mod quic;
+mod received;
 mod tcp;
 mod world;
 
