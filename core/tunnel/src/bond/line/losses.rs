@@ -3,7 +3,7 @@
 use braid_types::Time;
 
 use crate::bond::frame::Answer;
-use crate::bond::parity::MOST_PARITY;
+use crate::bond::parity::MAX_PARITY;
 
 /// The time over which losses are smoothed, in seconds: those of the last moments, and those with short queues.
 const SMOOTHING: f64 = 2.0;
@@ -12,7 +12,7 @@ const CALM_SMOOTHING: f64 = 10.0;
 const MIN_PACKETS: f64 = 300.0;
 /// The weight of a new probe in the lost part of probes; those of so many count as usual.
 const PROBE_WEIGHT: f64 = 0.05;
-const PROBES: f64 = 5_000.0;
+const USUAL_PROBES: f64 = 5_000.0;
 /// Counts that differ by more began anew.
 const RESET_JUMP: u32 = 1 << 24;
 /// Probes overtake others by so many nanoseconds at most; clocks that differ by more began anew.
@@ -24,7 +24,7 @@ const MAX_REPAIRS: f64 = 0.08;
 /// A path that usually loses so much may repair as many in a row with a long queue.
 const LOSSY: f64 = 0.003;
 /// Parity packets make up for so many standard deviations beyond the usual loss.
-const DEVIATIONS: f64 = 2.5;
+const PARITY_DEVIATIONS: f64 = 2.5;
 /// Repairs in a row.
 const BURST: f64 = 24.0;
 
@@ -64,7 +64,7 @@ impl Losses {
     pub(super) fn note_probe(&mut self, is_answered: bool) {
         let lost = f64::from(u8::from(!is_answered));
         self.probes += PROBE_WEIGHT * (lost - self.probes);
-        self.probed.add(1.0 / PROBES, 1.0, lost);
+        self.probed.add(1.0 / USUAL_PROBES, 1.0, lost);
     }
 
     /// An answer; `is_calm` while hardly anything queues.
@@ -128,7 +128,7 @@ impl Losses {
     /// The parity packets that make up for what is lost of so many packets, nearly always.
     pub(super) fn parity_for(&self, packets: usize) -> u8 {
         let lost = self.expected() * packets as f64;
-        (lost + DEVIATIONS * lost.sqrt()).ceil().clamp(1.0, f64::from(MOST_PARITY)) as u8
+        (lost + PARITY_DEVIATIONS * lost.sqrt()).ceil().clamp(1.0, f64::from(MAX_PARITY)) as u8
     }
 
     /// The part that a path with a short queue loses; one that carries little shows it by its probes.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::{MOST_PACKETS, MOST_PARITY, pad, shard};
+use super::{MAX_PACKETS, MAX_PARITY, pad, shard};
 use crate::bond::frame::{Frame, Parity};
 
 /// A block that is not full gets its parity packets after this time.
-const WAIT: Duration = Duration::from_millis(30);
+const MAX_BLOCK_AGE: Duration = Duration::from_millis(30);
 
 /// The packets of a path behind its last parity packets.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl Block {
             (self.first, self.since) = (seq, now);
         }
         self.packets.push(content);
-        self.packets.len() >= usize::from(MOST_PACKETS)
+        self.packets.len() >= usize::from(MAX_PACKETS)
     }
 
     pub(in crate::bond) fn count(&self) -> usize {
@@ -37,7 +37,7 @@ impl Block {
 
     /// When it gets its parity packets though it is not full.
     pub(in crate::bond) fn due(&self) -> Option<Time> {
-        (!self.packets.is_empty()).then(|| self.since + WAIT)
+        (!self.packets.is_empty()).then(|| self.since + MAX_BLOCK_AGE)
     }
 
     /// The contents of so many parity packets for this path; the next block begins.
@@ -48,7 +48,7 @@ impl Block {
         let Some(mut shards) = shards else { return Vec::new() };
         let length = shards.iter().map(Vec::len).max().unwrap_or(0);
         pad(&mut shards, length);
-        let made = reed_solomon_simd::encode(shards.len(), MOST_PARITY.into(), &shards);
+        let made = reed_solomon_simd::encode(shards.len(), MAX_PARITY.into(), &shards);
         let first = self.first as u16;
         let frame = |(index, bytes): (u8, &Vec<u8>)| {
             Frame::Parity(Parity { path, count, first, index, bytes }).content()

@@ -8,21 +8,21 @@ pub(super) use block::Block;
 pub(super) use recovery::Recovery;
 
 /// The most packets in a block.
-pub(super) const MOST_PACKETS: u8 = 32;
+pub(super) const MAX_PACKETS: u8 = 32;
 /// The most parity packets for it.
-pub(super) const MOST_PARITY: u8 = 4;
+pub(super) const MAX_PARITY: u8 = 4;
 
 /// Kind, mark, number: what a shard leaves out.
-const LEFT_OUT: usize = 6;
+const OMITTED_BYTES: usize = 6;
 /// What a shard has instead: the kind, and the length of the rest.
-const HEAD: usize = 2;
+const SHARD_HEAD: usize = 2;
 const LENGTH_BITS: u32 = 13;
 /// Longer contents are in no block.
-const MOST_CONTENT: usize = LEFT_OUT + (1 << LENGTH_BITS) - 1;
+const MAX_CONTENT: usize = OMITTED_BYTES + (1 << LENGTH_BITS) - 1;
 
 /// The shard of a content, not yet padded; `None` if it is too long.
 fn shard(content: &[u8]) -> Option<Vec<u8>> {
-    let (kind, rest) = (content.first()?, content.get(LEFT_OUT..)?);
+    let (kind, rest) = (content.first()?, content.get(OMITTED_BYTES..)?);
     let length = u16::try_from(rest.len()).ok().filter(|length| length >> LENGTH_BITS == 0)?;
     let head = u16::from(*kind) << LENGTH_BITS | length;
     Some([&head.to_be_bytes()[..], rest].concat())
@@ -30,7 +30,7 @@ fn shard(content: &[u8]) -> Option<Vec<u8>> {
 
 /// The content of a shard, as the packet with this number of this path.
 fn content(shard: &[u8], path: u8, seq: u32) -> Option<Vec<u8>> {
-    let (head, rest) = shard.split_first_chunk::<HEAD>()?;
+    let (head, rest) = shard.split_first_chunk::<SHARD_HEAD>()?;
     let head = u16::from_be_bytes(*head);
     let (kind, length) = ((head >> LENGTH_BITS) as u8, usize::from(head & ((1 << LENGTH_BITS) - 1)));
     Some([&[kind, path], &seq.to_be_bytes()[..], rest.get(..length)?].concat())

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::{MOST_CONTENT, MOST_PACKETS, MOST_PARITY, content, pad, shard};
+use super::{MAX_CONTENT, MAX_PACKETS, MAX_PARITY, content, pad, shard};
 use crate::bond::frame::Parity;
 
 /// Packets that are kept.
-const KEPT: usize = 1_024;
+const MAX_KEPT_PACKETS: usize = 1_024;
 /// Blocks that wait for one more packet.
-const BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 /// Without parity packets for this long, none is kept.
-const PAUSE: Duration = Duration::from_secs(3);
+const PARITY_MEMORY: Duration = Duration::from_secs(3);
 /// A block that still lacks something then is given up.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(1);
+const BLOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Older packets are of no block whose parity comes now, but perhaps of another start of the sender, which numbers anew.
-const KEPT_FOR: Duration = Duration::from_secs(1);
+const MAX_KEPT_AGE: Duration = Duration::from_secs(1);
 
 /// The packets of a path that came lately, and the blocks of which some are missing.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +83,7 @@ impl Recovery {
     pub(in crate::bond) fn note_parity(&mut self, now: Time, next: u32, parity: &Parity<'_>) {
         self.begin(now);
         let first = around(next, parity.first);
-        let (count, index) = (parity.count.clamp(1, MOST_PACKETS), parity.index.min(MOST_PARITY - 1));
+        let (count, index) = (parity.count.clamp(1, MAX_PACKETS), parity.index.min(MAX_PARITY - 1));
         let known = self.blocks.iter_mut().find(|block| block.first == first && block.count == count);
         if let Some(block) = known {
             block.note_parity(index, parity.bytes);
@@ -92,7 +92,7 @@ impl Recovery {
             if missing == 0 {
                 return;
             }
-            if self.blocks.len() >= BLOCKS {
+            if self.blocks.len() >= MAX_BLOCKS {
                 self.blocks.pop_front();
             }
             let parity_packets = vec![(index, parity.bytes.to_vec())];
@@ -107,7 +107,7 @@ impl Recovery {
     pub(in crate::bond) fn begin(&mut self, now: Time) {
         self.heard = Some(now);
         if self.kept.is_empty() {
-            self.kept.resize(KEPT, None);
+            self.kept.resize(MAX_KEPT_PACKETS, None);
         }
     }
 
@@ -123,7 +123,7 @@ impl Recovery {
     }
 
     fn is_active(&mut self, now: Time) -> bool {
-        let is_active = self.heard.is_some_and(|heard| now.since(heard) < PAUSE);
+        let is_active = self.heard.is_some_and(|heard| now.since(heard) < PARITY_MEMORY);
         if !is_active && !self.kept.is_empty() {
             *self = Self::default();
         }
@@ -131,10 +131,10 @@ impl Recovery {
     }
 
     fn keep(&mut self, at: Time, seq: u32, content: &[u8]) {
-        if content.len() > MOST_CONTENT {
+        if content.len() > MAX_CONTENT {
             return;
         }
-        let Some(place) = self.kept.get_mut(seq as usize % KEPT) else { return };
+        let Some(place) = self.kept.get_mut(seq as usize % MAX_KEPT_PACKETS) else { return };
         let mut memory = place.take().map(|kept| kept.content).unwrap_or_default();
         memory.clear();
         memory.extend_from_slice(content);
@@ -142,11 +142,11 @@ impl Recovery {
     }
 
     fn kept(&self, seq: u32) -> Option<&Kept> {
-        self.kept.get(seq as usize % KEPT)?.as_ref().filter(|kept| kept.seq == seq)
+        self.kept.get(seq as usize % MAX_KEPT_PACKETS)?.as_ref().filter(|kept| kept.seq == seq)
     }
 
     fn missing(&self, now: Time, first: u32, count: u8) -> u32 {
-        let has_come = |seq| self.kept(seq).is_some_and(|kept: &Kept| now.since(kept.at) < KEPT_FOR);
+        let has_come = |seq| self.kept(seq).is_some_and(|kept: &Kept| now.since(kept.at) < MAX_KEPT_AGE);
         let places = (0..u32::from(count)).filter(|place| !has_come(first.wrapping_add(*place)));
         places.fold(0, |missing, place| missing | 1 << place)
     }
@@ -154,7 +154,7 @@ impl Recovery {
     /// Computes what can be, and forgets what is complete or too old.
     fn solve(&mut self, now: Time) {
         while let Some(place) = self.blocks.iter().position(|block| {
-            block.missing == 0 || block.is_solvable() || now.since(block.since) >= GIVE_UP_AFTER
+            block.missing == 0 || block.is_solvable() || now.since(block.since) >= BLOCK_TIMEOUT
         }) {
             let Some(block) = self.blocks.remove(place) else { return };
             if block.missing != 0 && block.is_solvable() {
@@ -177,7 +177,7 @@ impl Recovery {
         }
         pad(came.iter_mut().map(|(_, shard)| shard), length);
         let parity = block.parity.iter().map(|(index, bytes)| (usize::from(*index), bytes));
-        let (count, most) = (block.count.into(), MOST_PARITY.into());
+        let (count, most) = (block.count.into(), MAX_PARITY.into());
         let computed = reed_solomon_simd::decode(count, most, came, parity).ok()?;
         let contents = computed.into_iter().map(|(place, shard)| {
             let seq = seq(u32::try_from(place).ok()?);

@@ -14,7 +14,7 @@ const MAX_ASKED: u8 = 4;
 /// A repair that comes later is of no use to anyone.
 const FORGET_AFTER: Duration = Duration::from_secs(1);
 /// Packets that came once more are known for so many.
-const TAKEN: usize = 256;
+const MAX_TAKEN: usize = 256;
 /// While parity packets come, those for a lost one may come so much later.
 const PARITY_MEMORY: Duration = Duration::from_secs(1);
 const PARITY_WAIT: Duration = Duration::from_millis(30);
@@ -81,7 +81,7 @@ impl Missing {
         let place = self.packets.iter().position(|packet| packet.seq == seq);
         let is_missing = place.and_then(|place| self.packets.remove(place)).is_some();
         if is_missing {
-            if self.taken.len() >= TAKEN {
+            if self.taken.len() >= MAX_TAKEN {
                 self.taken.pop_front();
             }
             self.taken.push_back(seq);
