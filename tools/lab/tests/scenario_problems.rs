@@ -230,6 +230,8 @@ const BAD_SITES: &[(&str, &str)] = &[
     ("best_of: [first, second]", "best_of: [first, third]"),
     ("best_of: [first, second]", "best_of: []"),
     ("best_of: [first, second]", "worst_of: [first]"),
+    ("best_of: [first, second]", "best_of: [first], published_of: [second, third]"),
+    ("at_least: 1.1", "at_least: 1.1\n    profiles: 1"),
     ("  duration: 2s", "  duration: 2s\n  average: modus"),
     ("  duration: 2s", "  duration: 2s\n  congestion_control: []"),
     ("  duration: 2s", "  duration: 2s\n  congestion_control: [cubic, cubic, \"a b\"]"),

@@ -53,6 +53,7 @@ impl Shortening {
         let is_compared = |reference: &Reference| match reference {
             Reference::Variant(name) => is_kept(name),
             Reference::BestOf(names) | Reference::SumOf(names) => names.iter().all(is_kept),
+            Reference::BestKnown(known) => known.measured.iter().chain(&known.published_of).all(is_kept),
             Reference::Sender(host) => self.sends(host),
             Reference::Mode(_) => true,
         };

@@ -19,7 +19,8 @@ pub(super) fn shortened(mut scenario: Scenario, run: &Run) -> anyhow::Result<Sce
     Ok(scenario)
 }
 
-/// Leaves out the profiles that the list does not name; the others keep their order.
+/// Leaves out the profiles that the list does not name, and what is expected of more profiles than are left; the others keep
+/// their order.
 fn keep_profiles(scenario: &mut Scenario, list: &str) -> Result<(), String> {
     let names: Vec<_> = scenario.profiles.iter().map(|it| it.name.clone()).collect();
     if names.is_empty() {
@@ -35,6 +36,8 @@ fn keep_profiles(scenario: &mut Scenario, list: &str) -> Result<(), String> {
     }
     let mut kept = kept.into_iter();
     scenario.profiles.retain(|_| kept.next().unwrap_or(false));
+    let left = scenario.profiles.len();
+    scenario.expect.retain(|it| it.profiles.is_none_or(|wanted| wanted <= left));
     Ok(())
 }
 
@@ -61,5 +64,16 @@ mod tests {
             [Some(1..2), Some(0..3), Some(1..2), Some(2..3)]
         );
         assert_eq!(["0", "4", "3-1", "2-9", "", "rtt"].map(of), [const { None }; 6]);
+    }
+
+    #[test]
+    fn what_is_expected_of_more_profiles_than_are_left_is_left_out() {
+        let text = include_str!("../../../../scenarios/bonding-16.yaml");
+        let left = |list: &str| {
+            let mut scenario = Scenario::parse(text, "bonding-16.yaml").expect("a scenario");
+            keep_profiles(&mut scenario, list).expect("profiles");
+            scenario.expect.len()
+        };
+        assert_eq!([left("1-16"), left("1-8"), left("1-7")], [3, 3, 2]);
     }
 }

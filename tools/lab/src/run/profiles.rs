@@ -85,11 +85,11 @@ fn profile(scenario: &Scenario, rows: &[Row], whole: Whole) -> Option<ProfileRow
     let name = rows.first()?.profile.clone()?;
     let known = scenario.profiles.iter().find(|it| it.name == name);
     let goodputs = goodputs(rows, whole);
-    let compared = scenario.expect.iter().filter(|it| it.relative_to.is_some());
+    let compared = scenario.expect.iter().filter(|it| it.relative_to.is_some() && it.profiles.is_none());
     Some(ProfileRow {
         congestion_control: rows.first()?.congestion_control.clone(),
         runs: rows.iter().filter_map(|row| row.run).max().unwrap_or(1),
-        ratios: compared.map(|it| ratio(it, rows, whole, &goodputs)).collect(),
+        ratios: compared.map(|it| ratio(it, &name, rows, whole, &goodputs)).collect(),
         goodputs,
         published: known.map(|it| it.published.clone()).unwrap_or_default(),
         profile: name,
@@ -111,16 +111,29 @@ fn goodputs(rows: &[Row], whole: Whole) -> Vec<Goodput> {
     groups.iter().map(goodput).collect()
 }
 
-fn ratio(expectation: &Expectation, rows: &[Row], whole: Whole, goodputs: &[Goodput]) -> Ratio {
+fn ratio(
+    expectation: &Expectation,
+    profile: &str,
+    rows: &[Row],
+    whole: Whole,
+    goodputs: &[Goodput],
+) -> Ratio {
+    let base_bps = expectation.relative_to.as_ref().and_then(|it| base(it, profile, goodputs));
+    Ratio { verdict: expect::judge(expectation, rows, whole), variant: expectation.variant.clone(), base_bps }
+}
+
+/// What goodputs are divided by, if it is one of goodputs.
+fn base(reference: &Reference, profile: &str, goodputs: &[Goodput]) -> Option<f64> {
     let of = |name: &String| goodputs.iter().find(|it| it.name == *name).map(|it| it.bps);
     let all = |names: &[String]| names.iter().map(of).collect::<Option<Vec<_>>>();
-    let base_bps = match &expectation.relative_to {
-        Some(Reference::Variant(name)) => of(name),
-        Some(Reference::BestOf(names)) => all(names).map(|all| all.into_iter().fold(0.0, f64::max)),
-        Some(Reference::SumOf(names)) => all(names).map(|all| all.iter().sum()),
-        _ => None,
-    };
-    Ratio { verdict: expect::judge(expectation, rows, whole), variant: expectation.variant.clone(), base_bps }
+    let best = |names: &[String]| all(names).map(|all| all.into_iter().fold(0.0, f64::max));
+    match reference {
+        Reference::Variant(name) => of(name),
+        Reference::BestOf(names) => best(names),
+        Reference::BestKnown(known) => known.value(Some(profile), best),
+        Reference::SumOf(names) => all(names).map(|all| all.iter().sum()),
+        Reference::Mode(_) | Reference::Sender(_) => None,
+    }
 }
 
 impl ProfileRow {

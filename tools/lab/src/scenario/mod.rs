@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use address::{Cidr, CidrError};
 pub use amounts::{Seconds, SecondsError};
 pub use cases::Case;
-pub use expectation::{Expectation, Limit, Reference};
+pub use expectation::{BestKnown, Expectation, Limit, Reference};
 pub use network::{FromNetwork, HostsAt, NetworkError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};

@@ -23,9 +23,12 @@ fn render(repetitions: &[&[ProfileRow]]) -> Option<String> {
     let rows = *repetitions.first().filter(|rows| !rows.is_empty())?;
     let columns = ProfileColumns::of(rows);
     let head = head(&columns);
-    let mut text = "\nGoodput in Mbit/s, then ratios; those beyond the limit are bold. The last column divides the first\n\
-        ratio by the greatest of all others: of other variants, and published ones.\n"
-        .to_owned();
+    let mut text = "\nGoodput in Mbit/s, then ratios; those beyond the limit are bold.".to_owned();
+    text += if compares_with_others(&columns) {
+        " The last column divides the first\nratio by the greatest of all others: of other variants, and published ones.\n"
+    } else {
+        "\n"
+    };
     // Writing to a text cannot fail.
     let _ = writeln!(text, "\n| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()));
     for row in rows {
@@ -40,7 +43,13 @@ fn render(repetitions: &[&[ProfileRow]]) -> Option<String> {
 fn head(columns: &ProfileColumns) -> Vec<String> {
     let ProfileColumns { goodputs, ratios, published } = columns;
     let names = goodputs.iter().chain(ratios).chain(published).map(String::as_str);
-    ["profile", "control"].into_iter().chain(names).chain([TO_BEST_OTHER]).map(cell).collect()
+    let last = compares_with_others(columns).then_some(TO_BEST_OTHER);
+    ["profile", "control"].into_iter().chain(names).chain(last).map(cell).collect()
+}
+
+/// Whether there is a column for the ratio to the best other: where several ratios have limits, they say what is compared.
+const fn compares_with_others(columns: &ProfileColumns) -> bool {
+    columns.ratios.len() == 1
 }
 
 /// The cells of one profile and congestion control, from all its repetitions.
@@ -51,7 +60,9 @@ fn line(columns: &ProfileColumns, all: &[&ProfileRow]) -> Vec<String> {
     cells.extend(columns.ratios.iter().map(|name| ratio(all, name)));
     let published = |name: &String| row.published.get(name).map(|value| format!("{value:.2}"));
     cells.extend(columns.published.iter().map(|name| published(name).unwrap_or_default()));
-    cells.push(summary(all.iter().filter_map(|row| to_best_other(row)), Unit::Ratio));
+    if compares_with_others(columns) {
+        cells.push(summary(all.iter().filter_map(|row| to_best_other(row)), Unit::Ratio));
+    }
     cells
 }
 
@@ -122,6 +133,16 @@ mod tests {
         assert_eq!(lines[2], far);
         assert!(lines[3].ends_with("| 1.250 (1.250 to 1.250) |  | 1.250 (1.250 to 1.250) |"), "{}", lines[3]);
         assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn where_several_ratios_have_limits_there_is_no_column_for_the_best_other() {
+        let mut row = row("far", 6e7, &json!({ "others": 1.2 }));
+        row.ratios.push(row.ratios[0].clone());
+        row.ratios[1].verdict.name = "both to others".to_owned();
+        let text = render(&[&[row]]).expect("a table");
+        assert!(text.contains("| both to A | both to others | others |\n"), "{text}");
+        assert!(text.contains("| 1.500 | 1.500 | 1.20 |\n") && !text.contains("last column"), "{text}");
     }
 
     #[test]

@@ -293,6 +293,7 @@ impl Figure {
             from: self.from.clone(),
             relative_to: self.reference(),
             needs_quiet_machine: false,
+            profiles: None,
             of: braid_lab::scenario::Aggregate::Worst,
             limit: Limit::AtLeast(f64::MIN),
         }

@@ -40,8 +40,8 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     // A setting that has nothing to be compared with fails.
     let over = |value: f64, base: Option<f64>| base.map_or(f64::NAN, |base| value / base);
     let compared = about.map(|(key, value)| match relative_to {
-        Some(reference) => over(*value, counterpart(key, reference, &values)),
-        None => *value,
+        Some(reference) => (key, over(*value, counterpart(key, reference, &values))),
+        None => (key, *value),
     });
     let (bound, limit) = match expectation.limit {
         Limit::AtLeast(limit) => (Bound::AtLeast, limit),
@@ -50,7 +50,10 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     let wants_least = matches!(expectation.limit, Limit::AtLeast(_)) == (expectation.of == Aggregate::Worst);
     let decides: fn(f64, f64) -> f64 = if wants_least { f64::min } else { f64::max };
     // The scenario's check ensures that a row matches.
-    let value = compared.reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0);
+    let value = match expectation.profiles {
+        Some(count) => of_profiles(count, compared, decides),
+        None => compared.map(|it| it.1).reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0),
+    };
     let (name, needs_quiet_machine) = (expectation.name.clone(), expectation.needs_quiet_machine);
     Verdict { name, value, bound, limit, ok: expectation.limit.holds(value), needs_quiet_machine }
 }
@@ -59,6 +62,30 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
 fn is_about(expectation: &Expectation, work: Option<Work>) -> bool {
     let Some(Work { tool, bytes }) = work else { return true };
     expectation.tool.is_none_or(|it| it == tool) && expectation.bytes.is_none_or(|it| it == bytes)
+}
+
+/// The value that `count` profiles keep at least, with the congestion control with which that is worst; NaN if fewer have a
+/// value. `decides` gives the worse of two.
+fn of_profiles<'a>(
+    count: usize,
+    values: impl Iterator<Item = (&'a Key<'a>, f64)>,
+    decides: fn(f64, f64) -> f64,
+) -> f64 {
+    let mut controls: BTreeMap<_, BTreeMap<_, f64>> = BTreeMap::new();
+    for (key, value) in values {
+        let profile = controls.entry(key.congestion_control).or_default().entry(key.profile);
+        profile.and_modify(|all| *all = worse(*all, value, decides)).or_insert(value);
+    }
+    let kept_by_enough = |profiles: BTreeMap<_, f64>| {
+        let mut values: Vec<_> = profiles.into_values().filter(|value| !value.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        if decides(0.0, 1.0) < 1.0 {
+            values.reverse();
+        }
+        values.get(count.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+    };
+    let all = controls.into_values().map(kept_by_enough);
+    all.reduce(|a, b| worse(a, b, decides)).unwrap_or(f64::NAN)
 }
 
 fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
@@ -137,13 +164,19 @@ fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row], whole: Whole) -> V
 fn counterpart(key: &Key<'_>, reference: &Reference, values: &[(Key<'_>, f64)]) -> Option<f64> {
     match reference {
         Reference::Variant(variant) => in_variant(key, variant, values),
-        Reference::BestOf(variants) => {
-            in_variants(key, variants, values).map(|all| all.into_iter().fold(0.0, f64::max))
+        Reference::BestOf(variants) => best_of_variants(key, variants, values),
+        Reference::BestKnown(known) => {
+            known.value(key.profile, |variants| best_of_variants(key, variants, values))
         }
         Reference::SumOf(variants) => in_variants(key, variants, values).map(|all| all.iter().sum()),
         Reference::Mode(mode) => in_mode(key, *mode, values),
         Reference::Sender(host) => from_sender(key, host, values),
     }
+}
+
+/// The greatest value of several variants; none if one is missing.
+fn best_of_variants(key: &Key<'_>, variants: &[String], values: &[(Key<'_>, f64)]) -> Option<f64> {
+    in_variants(key, variants, values).map(|all| all.into_iter().fold(0.0, f64::max))
 }
 
 /// The values of several variants; none if one is missing.

@@ -3,15 +3,18 @@
 use super::tests::{expectation, judge, row};
 use super::*;
 use crate::run::requests::{RequestRow, Waits};
-use crate::scenario::Protocol;
+use crate::scenario::{BestKnown, Protocol};
 
-#[test]
-fn a_value_is_compared_with_the_best_or_the_sum_of_variants_with_the_same_profile() {
-    let of = |variant: &str, profile: &str, fraction: f64| Row {
+fn of(variant: &str, profile: &str, fraction: f64) -> Row {
+    Row {
         variant: Some(variant.to_owned()),
         profile: Some(profile.to_owned()),
         ..row(Mode::Tcp, fraction, &[])
-    };
+    }
+}
+
+#[test]
+fn a_value_is_compared_with_the_best_or_the_sum_of_variants_with_the_same_profile() {
     let rows = [
         of("a", "x", 0.4),
         of("b", "x", 0.2),
@@ -31,6 +34,53 @@ fn a_value_is_compared_with_the_best_or_the_sum_of_variants_with_the_same_profil
     near(judged(Reference::BestOf(names()), Limit::AtMost(1.0)), 1.5);
     near(judged(Reference::SumOf(names()), Limit::AtLeast(1.0)), 0.6);
     assert!(judged(Reference::BestOf(vec!["a".to_owned(), "c".to_owned()]), Limit::AtLeast(1.0)).is_nan());
+}
+
+#[test]
+fn a_value_is_compared_with_the_best_of_what_is_measured_and_published() {
+    let rows =
+        [of("a", "x", 0.4), of("b", "x", 0.5), of("both", "x", 0.6), of("a", "y", 0.1), of("both", "y", 0.3)];
+    let known = |published: &[(&str, f64)], published_of: &str| {
+        Some(Reference::BestKnown(BestKnown {
+            measured: vec!["a".to_owned()],
+            published: published.iter().map(|(name, ratio)| ((*name).to_owned(), *ratio)).collect(),
+            published_of: vec![published_of.to_owned()],
+        }))
+    };
+    let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(1.0));
+    let judged = |relative_to| {
+        judge(&Expectation { variant: Some("both".to_owned()), relative_to, ..plain.clone() }, &rows).value
+    };
+    let near = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-9, "{value}");
+    near(judged(known(&[("y", 2.0)], "a")), 1.5);
+    near(judged(known(&[("y", 5.0)], "a")), 0.6);
+    near(judged(known(&[("x", 2.0)], "b")), 0.6);
+    assert!(judged(known(&[("y", 2.0)], "b")).is_nan());
+}
+
+#[test]
+fn so_many_profiles_must_keep_the_limit_with_each_congestion_control() {
+    let with = |control: &str, row: Row| Row { congestion_control: Some(control.to_owned()), ..row };
+    let rows = [("cubic", 0.2), ("bbr", 0.1)].map(|(control, more)| {
+        [of("both", "x", 0.3 + more), of("both", "y", 0.6 + more), of("both", "z", more)]
+            .map(|row| with(control, row))
+    });
+    let rows = rows.as_flattened();
+    let judged = |profiles: usize, limit: Limit| {
+        let plain = expectation(Metric::FractionOfCapacity, None, limit);
+        judge(&Expectation { profiles: Some(profiles), ..plain }, rows)
+    };
+    let near = |verdict: &Verdict, wanted: f64| assert!((verdict.value - wanted).abs() < 1e-9, "{verdict:?}");
+    let least = [1, 2, 3].map(|count| judged(count, Limit::AtLeast(0.4)));
+    near(&least[0], 0.7);
+    near(&least[1], 0.4);
+    near(&least[2], 0.1);
+    assert_eq!(least.map(|it| it.ok), [true, true, false]);
+    let most = [1, 2, 3].map(|count| judged(count, Limit::AtMost(0.5)));
+    near(&most[0], 0.2);
+    near(&most[1], 0.5);
+    near(&most[2], 0.8);
+    assert!(judged(4, Limit::AtLeast(0.0)).value.is_nan() && !judged(4, Limit::AtLeast(0.0)).ok);
 }
 
 #[test]

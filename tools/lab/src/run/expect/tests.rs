@@ -58,8 +58,21 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
 pub(super) fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
     let (name, of) = ("it".to_owned(), Aggregate::Worst);
     let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
-    let needs_quiet_machine = false;
-    Expectation { name, value, mode, tool, bytes, variant, from, relative_to, needs_quiet_machine, of, limit }
+    let (needs_quiet_machine, profiles) = (false, None);
+    Expectation {
+        name,
+        value,
+        mode,
+        tool,
+        bytes,
+        variant,
+        from,
+        relative_to,
+        needs_quiet_machine,
+        of,
+        profiles,
+        limit,
+    }
 }
 
 fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {

@@ -1,9 +1,11 @@
 //! Checks of expectations: their limits, and that what they are about runs.
 
+use std::collections::BTreeMap;
+
 use super::super::amounts::ByteCount;
 use super::super::file::{self, File, RelativeTo};
 use super::super::problem::Problems;
-use super::super::{Expectation, Limit, Metric, Mode, Reference};
+use super::super::{BestKnown, Expectation, Limit, Metric, Mode, Reference};
 use super::{controllers, own, variants};
 use crate::scenario::spanned::Spanned;
 
@@ -29,10 +31,11 @@ fn expectation(
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     check_relative(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
+    check_profiles(it.profiles.as_ref(), &format!("{key}.profiles"), file, problems);
     let [mode, divided_by] = [&it.mode, &it.relative_to_mode].map(|it| it.as_ref().map(|it| it.value));
     check_sender(it.from.as_ref(), &[mode, divided_by], &format!("{key}.from"), file, problems);
     check_sender(it.relative_to_from.as_ref(), &[mode], &format!("{key}.relative_to_from"), file, problems);
-    let relative_to = reference(it, key, problems);
+    let relative_to = reference(it, key, file, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
         (None, Some(limit)) => Limit::AtMost(limit),
@@ -53,16 +56,31 @@ fn expectation(
         relative_to,
         needs_quiet_machine: it.needs_quiet_machine,
         of: it.of,
+        profiles: it.profiles.as_ref().map(|it| it.value),
         limit,
     })
 }
 
-fn of_variants(relative_to: &RelativeTo) -> Reference {
+fn of_variants(relative_to: &RelativeTo, file: &File) -> Reference {
     match relative_to {
         RelativeTo::Variant(name) => Reference::Variant(name.clone()),
-        RelativeTo::BestOf(names) => Reference::BestOf(names.best_of.clone()),
+        RelativeTo::BestOf(names) if names.published_of.is_empty() => {
+            Reference::BestOf(names.best_of.clone())
+        }
+        RelativeTo::BestOf(names) => Reference::BestKnown(BestKnown {
+            measured: names.best_of.clone(),
+            published: best_published(file),
+            published_of: names.published_of.clone(),
+        }),
         RelativeTo::SumOf(names) => Reference::SumOf(names.sum_of.clone()),
     }
+}
+
+/// The greatest published ratio of each profile that has one.
+fn best_published(file: &File) -> BTreeMap<String, f64> {
+    let best = |profile: &file::Profile| profile.published.values().copied().reduce(f64::max);
+    let all = file.profiles.iter().map(|profile| (profile.name.value.clone(), best(profile)));
+    all.filter_map(|(name, best)| Some((name, best?))).collect()
 }
 
 /// Checks that there are variants of these names.
@@ -77,16 +95,30 @@ fn check_relative(
     if value.names().is_empty() {
         problems.add(*referenced, key, "no variant is named", "name one at least");
     }
-    for name in value.names() {
+    for name in value.names().iter().chain(value.published_of()) {
         let name = Spanned { value: name.clone(), referenced: *referenced, defined: *defined };
         variants::check_name(Some(&name), key, file, problems);
+    }
+    if !value.published_of().is_empty() && best_published(file).is_empty() {
+        let what = "no profile has published ratios";
+        problems.add(*referenced, key, what, "add published: to profiles, or remove published_of");
+    }
+}
+
+/// Checks that there are so many profiles.
+fn check_profiles(wanted: Option<&Spanned<usize>>, key: &str, file: &File, problems: &mut Problems) {
+    let Some(wanted) = wanted else { return };
+    let count = file.profiles.len();
+    if !(1..=count).contains(&wanted.value) {
+        let what = format!("{} profiles cannot keep the limit: there are {count}", wanted.value);
+        problems.add(wanted.referenced, key, what, "give 1 at least, and no more than there are");
     }
 }
 
 /// The setting that the value is divided by: of the keys that name one, the first.
-fn reference(it: &file::Expect, key: &str, problems: &mut Problems) -> Option<Reference> {
+fn reference(it: &file::Expect, key: &str, file: &File, problems: &mut Problems) -> Option<Reference> {
     let named = [
-        it.relative_to.as_ref().map(|it| (it.referenced, "relative_to", of_variants(&it.value))),
+        it.relative_to.as_ref().map(|it| (it.referenced, "relative_to", of_variants(&it.value, file))),
         it.relative_to_mode.as_ref().map(|it| (it.referenced, "relative_to_mode", Reference::Mode(it.value))),
         it.relative_to_from
             .as_ref()

@@ -85,6 +85,7 @@ pub(super) struct Expect {
     /// Only rows in which this host sends.
     pub from: Option<Spanned<String>>,
     /// The name of a variant: the value is divided by the same value there; or `{ best_of: [NAMES] }` or `{ sum_of: [NAMES] }`.
+    /// With `best_of`, `published_of: [NAMES]` adds what is published of the profile, as a ratio to the best of these variants.
     pub relative_to: Option<Spanned<RelativeTo>>,
     /// The value is divided by that of this mode.
     pub relative_to_mode: Option<Spanned<Mode>>,
@@ -96,6 +97,8 @@ pub(super) struct Expect {
     /// Whether every setting must keep the limit, or one.
     #[serde(default)]
     pub of: Aggregate,
+    /// As many profiles must keep the limit with each congestion control; all without it.
+    pub profiles: Option<Spanned<usize>>,
     /// The least value; this or `at_most`.
     pub at_least: Option<f64>,
     /// The greatest value.
@@ -111,12 +114,15 @@ pub(super) enum RelativeTo {
     SumOf(SumOf),
 }
 
-/// The greatest value of several variants.
+/// The greatest value of several variants, or what is published if that is greater.
 #[derive(Deserialize, JsonSchema, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BestOf {
     /// Their names.
     pub best_of: Vec<String>,
+    /// Names of variants to the best of which the published ratios of profiles are; empty: those do not count.
+    #[serde(default)]
+    pub published_of: Vec<String>,
 }
 
 /// The sum of the values of several variants.
@@ -128,11 +134,19 @@ pub(super) struct SumOf {
 }
 
 impl RelativeTo {
-    /// The names of the variants.
+    /// The names of the variants that are measured.
     pub(super) fn names(&self) -> &[String] {
         match self {
             Self::Variant(name) => std::slice::from_ref(name),
-            Self::BestOf(BestOf { best_of: names }) | Self::SumOf(SumOf { sum_of: names }) => names,
+            Self::BestOf(BestOf { best_of: names, .. }) | Self::SumOf(SumOf { sum_of: names }) => names,
+        }
+    }
+
+    /// The names of the variants that published ratios are of.
+    pub(super) fn published_of(&self) -> &[String] {
+        match self {
+            Self::BestOf(BestOf { published_of, .. }) => published_of,
+            Self::Variant(_) | Self::SumOf(_) => &[],
         }
     }
 }
