@@ -22,6 +22,7 @@ fn edge(stop: &Arc<AtomicBool>) -> SocketAddr {
             ports: Vec::new(),
             uplinks: Vec::new(),
             tunnels: Vec::new(),
+            rewrite: false,
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
             controllers: Vec::new(),
             credentials: None,

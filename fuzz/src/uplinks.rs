@@ -30,7 +30,7 @@ pub fn run(bytes: &[u8]) {
             continue;
         }
         let (length, alone) = (packet.data.len(), packet.offload.gso_type == 0);
-        let sent = near.send(PORT, packet);
+        let sent = near.send(Time::ZERO, PORT, packet);
         let mut count = 0;
         for (_, frame) in near.poll_packets() {
             let Arrival::Inner(PORT, inner) = far.handle_packet(Time::ZERO, 0, frame) else {
@@ -48,7 +48,7 @@ fn edges() -> [Uplinks; 2] {
         let [src, dst] = [own, other].map(|side: usize| IpAddr::from(ADDRESSES[side]));
         let address = UplinkAddress::new(src, 24, None).expect("a prefix that fits");
         let settings = UplinkSettings { addresses: vec![address] };
-        let tunnel = TunnelSettings { port: PORT, ends: Ends { src, dst } };
+        let tunnel = TunnelSettings { port: PORT, ends: Ends { src, dst }, rewrites: false };
         let mut edge = Uplinks::new(&[settings], &[tunnel]).expect("settings that go together");
         edge.set_device(0, MacAddr::from_u64(0x0200_0000_0001 + own as u64), 1_500, true);
         let asks = Arp::request(

@@ -29,6 +29,12 @@ pub(crate) struct Args {
     /// (by default the next one) and the rate; may be repeated
     #[arg(long = "tunnel", value_name = "OWN,OTHER[=NUMBER][@RATE]")]
     tunnels: Vec<TunnelOption>,
+    /// Let TCP cross tunnels with the tunnels' addresses instead of in GRE, where the other edge has this option, too
+    ///
+    /// It saves 38 bytes a packet, 58 over IPv6. The two edges agree on it for each connection; whatever they do not agree on is in
+    /// GRE. Providers must pass TCP whose SYN they have not seen.
+    #[arg(long, requires = "tunnels", env = "BRAID_EDGE_REWRITE")]
+    rewrite: bool,
     /// The datapath id in 16 hexadecimal digits
     #[arg(long, value_name = "DPID", default_value = "0000000000000001", env = "BRAID_EDGE_DPID")]
     dpid: DatapathId,
@@ -59,6 +65,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         ports: args.ports.clone(),
         uplinks: args.uplinks.clone(),
         tunnels: args.tunnels.clone(),
+        rewrite: args.rewrite,
         listen: args.listen.clone(),
         controllers: args.controller.clone(),
         credentials: credentials(args),

@@ -190,12 +190,12 @@ impl Edge {
 
     /// Moves packets that leave by ports to the queues of interfaces and tunnels. Returns whether there were any.
     fn switch_packets(&mut self) -> bool {
-        let (mut any, mut refused) = (false, Vec::new());
+        let (now, mut any, mut refused) = (self.now(), false, Vec::new());
         for (number, mut packet) in self.switch.poll_packets() {
             any = true;
             let bytes = packet.data.len() as u64;
             let taken = if self.uplinks.is_tunnel(number) {
-                self.uplinks.send(number, packet)
+                self.uplinks.send(now, number, packet)
             } else if let Some(it) = self.interfaces.iter_mut().find(|it| it.number == Some(number)) {
                 let passes = it.uplink.is_none_or(|uplink| self.uplinks.address(uplink, &mut packet));
                 passes.then(|| it.enqueue(packet)).is_some()

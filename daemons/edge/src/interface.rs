@@ -46,7 +46,7 @@ impl Interface {
     pub(crate) fn describe(&self) -> PortDescription {
         let (mac, up) = self.port.socket.state(&self.device).unwrap_or_default();
         let (name, mac, mtu) = (self.device.clone(), MacAddr::new(mac), self.mtu());
-        PortDescription { name, mac, up, kbps: self.kbps, mtu, is_tunnel: false }
+        PortDescription { name, mac, up, kbps: self.kbps, mtu, segment_mtu: 0, is_tunnel: false }
     }
 
     /// Passes received frames through the switch, at most a batch. Returns whether there were any.

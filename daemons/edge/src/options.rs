@@ -19,6 +19,8 @@ pub struct Options {
     pub uplinks: Vec<UplinkOption>,
     /// Tunnels over the uplinks; each is a port.
     pub tunnels: Vec<TunnelOption>,
+    /// Whether TCP crosses tunnels with their addresses instead of in GRE, where the other edge does the same.
+    pub rewrite: bool,
     /// The addresses to listen on for controllers and `ovs-ofctl`.
     pub listen: Vec<SocketAddr>,
     /// Controllers to connect to, and to reconnect to.

@@ -1,16 +1,22 @@
 //! Interfaces opened from the options, and tunnel ports with their liveness.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_switch::{PortDescription, Switch, TunnelPort, TunnelSettings, UplinkSettings, Uplinks};
 use braid_types::{PortNo, Time};
+use tracing::{info, warn};
 
 use crate::error::EdgeError;
 use crate::interface::{Interface, kbps};
 use crate::options::Options;
 
-/// The tunnel ports, with the rate of each in kbit/s.
-pub(crate) struct Tunnels(BTreeMap<PortNo, u32>);
+/// The tunnel ports.
+pub(crate) struct Tunnels {
+    /// The rate of each in kbit/s.
+    rates: BTreeMap<PortNo, u32>,
+    /// Those that TCP crosses without GRE, as was logged last.
+    rewriting: BTreeSet<PortNo>,
+}
 
 /// Opens the interfaces of ports and uplinks, each once; uplinks in the order of their numbers.
 pub(crate) fn open(options: &Options) -> Result<(Vec<Interface>, Vec<UplinkSettings>), EdgeError> {
@@ -58,16 +64,26 @@ impl Tunnels {
                 return Err(EdgeError::SameNumber(other.device.clone(), what));
             }
             rates.insert(port, kbps(option.rate));
-            settings.push(TunnelSettings { port, ends: option.ends });
+            settings.push(TunnelSettings { port, ends: option.ends, rewrites: options.rewrite });
         }
-        Ok((Uplinks::new(uplinks, &settings)?, Self(rates)))
+        Ok((Uplinks::new(uplinks, &settings)?, Self { rates, rewriting: BTreeSet::new() }))
     }
 
-    /// Reports to the switch which tunnels are up.
-    pub(crate) fn look(&self, now: Time, uplinks: &Uplinks, switch: &mut Switch) {
-        for TunnelPort { number, mac, mtu, is_up: up } in uplinks.ports() {
-            let (name, kbps) = (format!("gre{number}"), self.0.get(&number).copied().unwrap_or(0));
-            switch.set_port(now, number, PortDescription { name, mac, up, kbps, mtu, is_tunnel: true });
+    /// Reports to the switch which tunnels are up, and logs which of them are crossed without GRE from now on.
+    pub(crate) fn look(&mut self, now: Time, uplinks: &Uplinks, switch: &mut Switch) {
+        for TunnelPort { number, mac, mtu, segment_mtu, is_up: up } in uplinks.ports() {
+            let (name, kbps) = (format!("gre{number}"), self.rates.get(&number).copied().unwrap_or(0));
+            self.log_rewriting(number, uplinks.is_rewriting(now, number));
+            let description = PortDescription { name, mac, up, kbps, mtu, segment_mtu, is_tunnel: true };
+            switch.set_port(now, number, description);
+        }
+    }
+
+    fn log_rewriting(&mut self, port: PortNo, is_rewriting: bool) {
+        if is_rewriting && self.rewriting.insert(port) {
+            info!(%port, "TCP crosses the tunnel without GRE");
+        } else if !is_rewriting && self.rewriting.remove(&port) {
+            warn!(%port, "all is in GRE: the other edge does not rewrite, or what is rewritten does not arrive");
         }
     }
 }

@@ -70,6 +70,7 @@ fn spawn<'a>(
     let tool = tool.args(["--listen", &listener(place).to_string()]);
     let tool = tool
         .args(edge.ports.iter().flat_map(port_options))
+        .args((lab.plan.rewrite && has_tunnel(edge)).then_some("--rewrite"))
         .args(controller.into_iter().flat_map(|controller| controller_options(edge, controller)));
     let child =
         tool.within(&lab.fabric()).spawn(Stdio::null(), create(&said)?.into(), create(&log)?.into())?;
@@ -84,6 +85,10 @@ fn controller_options(edge: &SwitchPlan, (all, certificates): ControllersAt<'_>)
     let mut options = certificates.edge(&edge.dpid.to_string()).options("--tls");
     options.extend(all.iter().map(|at| format!("--controller=ssl:{at}")));
     options
+}
+
+fn has_tunnel(edge: &SwitchPlan) -> bool {
+    edge.ports.iter().any(|port| port.uplink.as_ref().is_some_and(|uplink| uplink.tunnel.is_some()))
 }
 
 /// A port as it is, or the tunnel over an uplink.

@@ -41,15 +41,22 @@ fn pop_vlan(packet: &mut Packet, key: &Key) {
 
 fn dec_ttl(packet: &mut Packet, key: &Key, layout: &Layout) -> bool {
     let Some(network) = layout.network else { return true };
+    let at = network + if key.get(key::ETH_TYPE) == IPV4 { 8 } else { 7 };
+    let Some(ttl) = packet.data.get(at).copied().filter(|ttl| *ttl > 1) else { return false };
+    set_ttl(packet, key, layout, ttl - 1);
+    true
+}
+
+/// Sets the time to live, or hop limit.
+pub(crate) fn set_ttl(packet: &mut Packet, key: &Key, layout: &Layout, ttl: u8) {
+    let Some(network) = layout.network else { return };
     let is_v4 = key.get(key::ETH_TYPE) == IPV4;
     let at = network + if is_v4 { 8 } else { 7 };
-    let Some(ttl) = packet.data.get(at).copied().filter(|ttl| *ttl > 1) else { return false };
     match read::<2>(packet, at).filter(|_| is_v4) {
         // The header's checksum covers 16-bit words: the protocol is the other half of this one.
-        Some([_, protocol]) => write(packet, at, &[ttl - 1, protocol], &[network + 10], None),
-        None => plain(packet, at, &[ttl - 1]),
+        Some([_, protocol]) => write(packet, at, &[ttl, protocol], &[network + 10], None),
+        None => plain(packet, at, &[ttl]),
     }
-    true
 }
 
 fn set(field: &SetField, packet: &mut Packet, key: &Key, layout: &Layout) {

@@ -131,7 +131,7 @@ impl Ports {
 
     /// The greatest length of a packet that leaves by a port, with its IP header at `network`; `None` without a limit.
     pub(crate) fn mtu(&self, number: PortNo, network: usize) -> Option<usize> {
-        self.all.get(&number)?.mtu(network)
+        self.all.get(&number)?.mtu(network, false)
     }
 
     /// The ports by which a flooded packet leaves.
@@ -184,7 +184,8 @@ impl Ports {
             port.counters.tx_dropped += 1;
             return Ok(());
         }
-        let mtu = context.layout.network.and_then(|network| port.mtu(network));
+        let is_segment = context.layout.segment.is_some();
+        let mtu = context.layout.network.and_then(|network| port.mtu(network, is_segment));
         if let Some(mtu) = mtu.filter(|mtu| context.length() > *mtu) {
             return Err(TooBig { mtu });
         }

@@ -21,6 +21,8 @@ pub struct PortDescription {
     pub kbps: u32,
     /// The MTU, in bytes after the Ethernet header; 0 if unknown.
     pub mtu: u32,
+    /// The same for segments of TCP; 0 if they are no exception.
+    pub segment_mtu: u32,
     /// Whether VLAN tags count as a part of the packet, as they do in a tunnel.
     pub is_tunnel: bool,
 }
@@ -97,9 +99,10 @@ impl SwitchPort {
         }
     }
 
-    /// The greatest length of a packet with its IP header at `network`; `None` without a limit.
-    pub(super) fn mtu(&self, network: usize) -> Option<usize> {
-        let PortDescription { mtu, is_tunnel, .. } = self.description;
+    /// The greatest length of a packet with its IP header at `network`, and of a segment of TCP; `None` without a limit.
+    pub(super) fn mtu(&self, network: usize, is_segment: bool) -> Option<usize> {
+        let PortDescription { mtu, segment_mtu, is_tunnel, .. } = self.description;
+        let mtu = if is_segment { mtu.max(segment_mtu) } else { mtu };
         let tags = if is_tunnel { network.saturating_sub(ETHERNET) } else { 0 };
         (mtu > 0).then(|| (mtu as usize).saturating_sub(tags))
     }

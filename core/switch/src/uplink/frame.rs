@@ -11,7 +11,9 @@ pub(super) const ETHERNET: usize = 14;
 /// Flags and protocol; no checksum, key or number.
 pub(super) const GRE: usize = 4;
 /// Transparent Ethernet Bridging.
-const HEADER: [u8; GRE] = [0, 0, 0x65, 0x58];
+const FRAME: [u8; GRE] = [0, 0, 0x65, 0x58];
+/// An EtherType for experiments (IEEE 802), here for what the ends of a tunnel tell each other.
+const NOTICE: [u8; GRE] = [0, 0, 0x88, 0xb5];
 const PROTOCOL: u8 = 47;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
@@ -32,14 +34,36 @@ impl Around {
             kind if kind == IPV4 || kind == IPV6 => traffic_class(inner.data.get(ETHERNET..)?)? & !3,
             _ => 0,
         };
-        let length = u16::try_from(GRE + inner.data.len()).ok()?;
+        self.outer(class, FRAME, &inner.data)
+    }
+
+    /// The outer frames of all parts of a packet; `None` if one is longer than `longest`.
+    pub(super) fn put_all(&self, parts: &[Packet], longest: usize) -> Option<Vec<Packet>> {
+        let outer = |part| self.put(part).filter(|frame| frame.len() <= longest).map(Packet::complete);
+        parts.iter().map(outer).collect()
+    }
+
+    /// The frame of a notice.
+    pub(super) fn put_notice(&self, notice: &[u8]) -> Option<Vec<u8>> {
+        self.outer(0, NOTICE, notice)
+    }
+
+    fn outer(&self, class: u8, header: [u8; GRE], content: &[u8]) -> Option<Vec<u8>> {
+        let length = u16::try_from(GRE + content.len()).ok()?;
         let (kind, outer) = outer_header(self.ends, class, length)?;
-        Some([&self.dst.octets()[..], &self.src.octets(), &kind, &outer, &HEADER, &inner.data].concat())
+        Some([&self.dst.octets()[..], &self.src.octets(), &kind, &outer, &header, content].concat())
     }
 }
 
+/// What came through a tunnel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Content {
+    Frame(Vec<u8>),
+    Notice(Vec<u8>),
+}
+
 /// What is in a frame that came through a tunnel, and the ends that it came between. Nothing of fragments, or of GRE of other kinds.
-pub(super) fn inner(packet: &Packet) -> Option<(Ends, Vec<u8>)> {
+pub(super) fn content(packet: &Packet) -> Option<(Ends, Content)> {
     let data = packet.data.get(ETHERNET..)?;
     let (start, end) = match packet.data.get(12..ETHERNET)? {
         kind if kind == IPV4 => {
@@ -55,9 +79,14 @@ pub(super) fn inner(packet: &Packet) -> Option<(Ends, Vec<u8>)> {
         }
         _ => return None,
     };
-    let inner = data.get(start..end)?.strip_prefix(&HEADER)?;
+    let (header, inner) = data.get(start..end)?.split_first_chunk()?;
     let (src, dst) = addresses(&packet.data)?;
-    (inner.len() >= ETHERNET).then(|| (Ends { src, dst }, inner.to_vec()))
+    let content = match *header {
+        FRAME if inner.len() >= ETHERNET => Content::Frame(inner.to_vec()),
+        NOTICE => Content::Notice(inner.to_vec()),
+        _ => return None,
+    };
+    Some((Ends { src, dst }, content))
 }
 
 /// Between whom an untagged frame's IP packet is.

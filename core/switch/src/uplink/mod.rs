@@ -8,8 +8,10 @@ mod echo;
 mod frame;
 mod neighbours;
 mod pmtu_cache;
+mod rewriting;
 mod segments;
 mod settings;
+mod tunnel;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -19,7 +21,11 @@ use braid_types::{MacAddr, PortNo, Time};
 use crate::packets::Packet;
 use braid_edge_protocol::Ends;
 use device::Device;
-use pmtu_cache::PathMtu;
+use frame::Content;
+use rewriting::{Restored, Rewriting};
+use segments::Limits;
+use tunnel::Tunnel;
+
 pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};
 
 /// The uplinks of an edge, and the tunnels over them, each of which is a port of the switch. Performs no I/O.
@@ -28,7 +34,7 @@ pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};
 /// [`Self::poll_timeout`].
 ///
 /// A tunnel carries Ethernet in GRE (RFC 2784, EtherType 0x6558), as `gretap` of Linux does, without key and number. It has no key that would
-/// keep strangers out: what comes from the address of its other end is believed.
+/// keep strangers out: what comes from the address of its other end is believed. TCP can cross it with the tunnel's addresses instead.
 #[derive(Debug, Default)]
 pub struct Uplinks {
     devices: Vec<Device>,
@@ -51,16 +57,6 @@ pub enum Arrival {
     Other(Packet),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Tunnel {
-    ends: Ends,
-    device: usize,
-    /// The next hop, by its place among the device's neighbours.
-    next_hop: usize,
-    /// The longest packet that gets through, as a router has said.
-    path_mtu: Option<PathMtu>,
-}
-
 /// A tunnel as a port of the switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TunnelPort {
@@ -70,15 +66,10 @@ pub struct TunnelPort {
     pub mac: MacAddr,
     /// The longest packet that goes through any of the edge's tunnels, as what is sprayed goes through all; 0 if that is unknown.
     pub mtu: u32,
+    /// The same for segments of TCP, which are cut where they must be; 0 if they are no exception.
+    pub segment_mtu: u32,
     /// Whether frames can pass.
     pub is_up: bool,
-}
-
-impl Tunnel {
-    /// The longest packet that goes by it; 0 if that is unknown.
-    fn mtu(&self, device: &Device) -> u32 {
-        self.path_mtu.map_or(device.mtu, |known| known.mtu.min(device.mtu))
-    }
 }
 
 impl Uplinks {
@@ -95,12 +86,14 @@ impl Uplinks {
     }
 
     fn add_tunnel(&mut self, settings: &TunnelSettings) -> Result<(), UplinkError> {
-        let TunnelSettings { port, ends } = *settings;
+        let TunnelSettings { port, ends, rewrites } = *settings;
         let (device, next_hop) = self.way(ends)?;
         if self.by_ends.insert((ends.src, ends.dst), port).is_some() {
             return Err(UplinkError::SameEnds(ends.src, ends.dst));
         }
-        if self.tunnels.insert(port, Tunnel { ends, device, next_hop, path_mtu: None }).is_some() {
+        let rewriting = rewrites.then(Rewriting::default);
+        let tunnel = Tunnel { ends, device, next_hop, path_mtu: None, rewriting };
+        if self.tunnels.insert(port, tunnel).is_some() {
             return Err(UplinkError::SamePort(port));
         }
         Ok(())
@@ -117,12 +110,20 @@ impl Uplinks {
     /// The ports that are tunnels.
     pub fn ports(&self) -> impl Iterator<Item = TunnelPort> {
         let mtu = u32::try_from(self.room.saturating_sub(frame::ETHERNET)).unwrap_or(u32::MAX);
+        let longest = self.least_mtu();
         self.tunnels.iter().map(move |(number, tunnel)| {
+            let segment_mtu = if tunnel.rewriting.is_some() { longest } else { 0 };
             let device = self.devices.get(tunnel.device);
             let mac = port_mac(device.map_or(MacAddr::ZERO, |it| it.mac), *number);
-            let reached = |it: &Device| it.is_up && it.neighbours.mac(tunnel.next_hop).is_some();
-            TunnelPort { number: *number, mac, mtu, is_up: device.is_some_and(reached) }
+            let reached = |it: &Device| tunnel.around(it).is_some();
+            TunnelPort { number: *number, mac, mtu, segment_mtu, is_up: device.is_some_and(reached) }
         })
+    }
+
+    /// Whether TCP crosses a tunnel without GRE.
+    pub fn is_rewriting(&self, now: Time, port: PortNo) -> bool {
+        let rewriting = self.tunnels.get(&port).and_then(|tunnel| tunnel.rewriting.as_ref());
+        rewriting.is_some_and(|it| it.is_agreed(now))
     }
 
     /// Whether a port is a tunnel.
@@ -141,10 +142,28 @@ impl Uplinks {
     }
 
     fn least_room(&self) -> usize {
+        self.mtus().map(|(tunnel, mtu)| segments::room(mtu, tunnel.ends)).min().unwrap_or(0)
+    }
+
+    /// The longest packet that goes through any of the tunnels; 0 if that is unknown.
+    fn least_mtu(&self) -> u32 {
+        self.mtus().map(|(_, mtu)| mtu).min().unwrap_or(0)
+    }
+
+    /// The tunnels over devices with a known MTU, and how long packets may be there.
+    fn mtus(&self) -> impl Iterator<Item = (&Tunnel, u32)> {
         let known =
             self.tunnels.values().filter_map(|tunnel| Some((tunnel, self.devices.get(tunnel.device)?)));
-        let known = known.filter(|(_, device)| device.mtu > 0);
-        known.map(|(tunnel, device)| segments::room(tunnel.mtu(device), tunnel.ends)).min().unwrap_or(0)
+        known.filter(|(_, device)| device.mtu > 0).map(|(tunnel, device)| (tunnel, tunnel.mtu(device)))
+    }
+
+    /// How long a frame with a segment of TCP may be so that it needs not be cut on any tunnel, by whether it is of IPv4.
+    fn whole_segments(&self, now: Time) -> impl Fn(bool) -> usize + use<> {
+        let longest = self.least_mtu() as usize + frame::ETHERNET;
+        let agreed = |tunnel: &Tunnel| tunnel.rewriting.as_ref().is_some_and(|it| it.is_agreed(now));
+        let all = |is_v4| self.tunnels.values().all(|it| agreed(it) && it.ends.src.is_ipv4() == is_v4);
+        let [v4, v6] = [true, false].map(|is_v4| if all(is_v4) { longest } else { self.room });
+        move |is_v4| if is_v4 { v4 } else { v6 }
     }
 
     /// A frame came in by an uplink.
@@ -155,8 +174,8 @@ impl Uplinks {
             self.sent.extend(answer.map(|frame| (uplink, Packet::complete(frame))));
             return if taken { Arrival::Taken } else { Arrival::Other(packet) };
         }
-        if let Some((ends, inner)) = frame::inner(&packet) {
-            return self.leave(uplink, ends, inner);
+        if let Some((ends, content)) = frame::content(&packet) {
+            return self.leave(now, uplink, ends, content);
         }
         if self.learn_path_mtu(now, uplink, &packet.data) {
             return Arrival::Taken;
@@ -166,37 +185,76 @@ impl Uplinks {
                 self.sent.push((uplink, answer));
                 Arrival::Taken
             }
-            None => Arrival::Other(packet),
+            None => self.restore(now, uplink, packet),
         }
     }
 
-    fn leave(&self, uplink: usize, ends: Ends, inner: Vec<u8>) -> Arrival {
-        let port = self.by_ends.get(&(ends.dst, ends.src));
-        let tunnel = port.and_then(|port| Some((*port, self.tunnels.get(port)?)));
-        match tunnel.filter(|(_, tunnel)| tunnel.device == uplink) {
-            Some((port, _)) => Arrival::Inner(port, Packet::complete(inner)),
-            None => Arrival::Taken,
+    /// The port of the tunnel over an uplink whose other end sends with these ends.
+    fn tunnel_from(&mut self, uplink: usize, ends: Ends) -> Option<(PortNo, &mut Tunnel)> {
+        let port = *self.by_ends.get(&(ends.dst, ends.src))?;
+        let tunnel = self.tunnels.get_mut(&port).filter(|tunnel| tunnel.device == uplink)?;
+        Some((port, tunnel))
+    }
+
+    fn leave(&mut self, now: Time, uplink: usize, ends: Ends, content: Content) -> Arrival {
+        let Some((port, tunnel)) = self.tunnel_from(uplink, ends) else { return Arrival::Taken };
+        match content {
+            Content::Frame(inner) => return Arrival::Inner(port, Packet::complete(inner)),
+            Content::Notice(notice) => {
+                tunnel.rewriting.iter_mut().for_each(|it| it.handle_notice(now, &notice));
+            }
         }
+        self.send_notices(port);
+        Arrival::Taken
+    }
+
+    /// A packet that came by an uplink, and is neither in GRE nor for the edge itself.
+    fn restore(&mut self, now: Time, uplink: usize, mut packet: Packet) -> Arrival {
+        let Some((src, dst)) = frame::addresses(&packet.data) else { return Arrival::Other(packet) };
+        let Some((port, tunnel)) = self.tunnel_from(uplink, Ends { src, dst }) else {
+            return Arrival::Other(packet);
+        };
+        match tunnel.rewriting.as_mut().map_or(Restored::Other, |it| it.receive(now, &mut packet)) {
+            Restored::Yes => Arrival::Inner(port, packet),
+            Restored::Other => Arrival::Other(packet),
+            Restored::Refused => {
+                self.send_notices(port);
+                Arrival::Taken
+            }
+        }
+    }
+
+    /// Tells the other end of a tunnel what it is to know.
+    fn send_notices(&mut self, port: PortNo) {
+        let Some(tunnel) = self.tunnels.get_mut(&port) else { return };
+        let around = self.devices.get(tunnel.device).and_then(|device| tunnel.around(device));
+        let Some((rewriting, around)) = tunnel.rewriting.as_mut().zip(around) else { return };
+        let frames = rewriting.poll_notices().filter_map(|notice| around.put_notice(&notice));
+        self.sent.extend(frames.map(|frame| (tunnel.device, Packet::complete(frame))));
     }
 
     /// Sends a frame through a tunnel; `false` if nobody passes it on, or it is too long.
     ///
-    /// GSO packets are cut first. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by whichever tunnel.
-    pub fn send(&mut self, port: PortNo, packet: Packet) -> bool {
-        let Some(tunnel) = self.tunnels.get(&port) else { return false };
+    /// GSO packets are cut before they enter GRE. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by
+    /// whichever tunnel.
+    pub fn send(&mut self, now: Time, port: PortNo, mut packet: Packet) -> bool {
+        let whole_segment = self.whole_segments(now);
+        let Some(tunnel) = self.tunnels.get_mut(&port) else { return false };
         let Some(device) = self.devices.get(tunnel.device) else { return false };
-        let Some(next) = device.neighbours.mac(tunnel.next_hop).filter(|_| device.is_up) else {
-            return false;
-        };
-        let Some(parts) = segments::whole(packet, self.room) else {
-            return false;
-        };
-        let around = frame::Around { ends: tunnel.ends, src: device.mac, dst: next };
+        let Some(around) = tunnel.around(device) else { return false };
         let longest = tunnel.mtu(device) as usize + frame::ETHERNET;
-        let frames = parts.iter().map(|part| around.put(part).filter(|frame| frame.len() <= longest));
-        let Some(frames) = frames.collect::<Option<Vec<_>>>() else { return false };
-        self.sent.extend(frames.into_iter().map(|frame| (tunnel.device, Packet::complete(frame))));
-        true
+        let is_rewritten = tunnel.rewriting.as_mut().is_some_and(|it| it.send(now, &around, &mut packet));
+        let (uplink, cuts) = (tunnel.device, tunnel.rewriting.is_some());
+        let frames = if is_rewritten {
+            segments::fitting(packet, &Limits { frame: longest, whole_segment, cuts })
+        } else {
+            let parts = segments::whole(packet, &Limits { frame: self.room, whole_segment, cuts });
+            parts.and_then(|parts| around.put_all(&parts, longest))
+        };
+        let is_sent = frames.is_some();
+        self.sent.extend(frames.into_iter().flatten().map(|frame| (uplink, frame)));
+        self.send_notices(port);
+        is_sent
     }
 
     /// Gives a packet that leaves by an uplink from one of its addresses the Ethernet addresses that get it to its next hop, as far as that
@@ -219,12 +277,26 @@ impl Uplinks {
     /// When to call [`Self::handle_timeout`]; nothing if there is nobody to ask for.
     pub fn poll_timeout(&self) -> Option<Time> {
         let questions = self.devices.iter().filter(|it| it.is_up).filter_map(|it| it.neighbours.next());
-        questions.chain(self.tunnels.values().filter_map(|it| Some(it.path_mtu?.until))).min()
+        let hellos = self.tunnels.values().filter(|it| self.is_ready(it));
+        let hellos = hellos.filter_map(|it| Some(it.rewriting.as_ref()?.poll_timeout()));
+        let mtus = self.tunnels.values().filter_map(|it| Some(it.path_mtu?.until));
+        questions.chain(hellos).chain(mtus).min()
     }
 
-    /// Asks where next hops are, and expires path MTUs.
+    /// Whether frames can leave by a tunnel.
+    fn is_ready(&self, tunnel: &Tunnel) -> bool {
+        self.devices.get(tunnel.device).is_some_and(|device| tunnel.around(device).is_some())
+    }
+
+    /// Asks where next hops are and whether other ends rewrite, and expires path MTUs.
     pub fn handle_timeout(&mut self, now: Time) {
         self.expire_path_mtus(now);
+        let ready = self.tunnels.iter().filter(|(_, tunnel)| self.is_ready(tunnel)).map(|(port, _)| *port);
+        for port in ready.collect::<Vec<_>>() {
+            let tunnel = self.tunnels.get_mut(&port);
+            tunnel.and_then(|it| it.rewriting.as_mut()).into_iter().for_each(|it| it.handle_timeout(now));
+            self.send_notices(port);
+        }
         for (place, device) in self.devices.iter_mut().enumerate().filter(|(_, it)| it.is_up) {
             let questions = device.neighbours.questions(now, device.mac);
             self.sent.extend(questions.into_iter().map(|frame| (place, Packet::complete(frame))));

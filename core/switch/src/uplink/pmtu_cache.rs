@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_packet::{IpNumber, TooBig};
 use braid_types::Time;
 
-use super::Uplinks;
+use super::{Tunnel, Uplinks};
 use braid_edge_protocol::Ends;
 
 /// After this time a longer packet is tried again. RFC 1191 §6.3, RFC 8201 §4.
@@ -27,9 +27,13 @@ impl Uplinks {
     pub(super) fn learn_path_mtu(&mut self, now: Time, uplink: usize, frame: &[u8]) -> bool {
         let Some(said) = may_be_icmp(frame).then(|| TooBig::parse(frame)).flatten() else { return false };
         let ends = (said.src, said.dst);
-        let port = self.by_ends.get(&ends).filter(|_| said.proto == IpNumber::GRE);
-        let tunnel = port.and_then(|port| self.tunnels.get_mut(port));
-        let Some(tunnel) = tunnel.filter(|tunnel| tunnel.device == uplink) else { return false };
+        let tunnel = self.by_ends.get(&ends).and_then(|port| self.tunnels.get_mut(port));
+        let is_ours = |tunnel: &&mut Tunnel| {
+            said.proto == IpNumber::GRE || said.proto == IpNumber::TCP && tunnel.rewriting.is_some()
+        };
+        let Some(tunnel) = tunnel.filter(|tunnel| tunnel.device == uplink).filter(is_ours) else {
+            return false;
+        };
         let mtu = said.mtu.max(least(tunnel.ends));
         // Of two routers the one that takes less counts; and nothing was too long that was not longer.
         let is_news = said.length > said.mtu && tunnel.path_mtu.is_none_or(|known| mtu <= known.mtu);

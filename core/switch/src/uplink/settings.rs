@@ -29,6 +29,8 @@ pub struct TunnelSettings {
     pub port: PortNo,
     /// An address of an uplink, and the other edge's.
     pub ends: Ends,
+    /// Whether TCP crosses it with its addresses instead of in GRE, if the other end does the same.
+    pub rewrites: bool,
 }
 
 /// Why uplinks cannot be as they are said to be.

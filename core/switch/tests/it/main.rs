@@ -15,6 +15,7 @@ mod probes;
 mod rewriting;
 mod session;
 mod telemetry;
+mod tunnel_rewriting;
 mod tunnels;
 mod unanswered;
 mod uplink_lengths;

@@ -30,7 +30,15 @@ fn frame(v6: bool, length: usize) -> Vec<u8> {
 fn bench(mtu: u32, is_tunnel: bool) -> Bench {
     let mut bench = Bench::new();
     let mac = MacAddr::from_u64(0x0200_0000_0002);
-    let description = PortDescription { name: "port2".into(), mac, up: true, kbps: 100_000, mtu, is_tunnel };
+    let description = PortDescription {
+        name: "port2".into(),
+        mac,
+        up: true,
+        kbps: 100_000,
+        mtu,
+        segment_mtu: 0,
+        is_tunnel,
+    };
     bench.switch.set_port(bench.now, PortNo(2), description);
     assert_eq!(bench.heard(), Vec::<serde_json::Value>::new(), "OpenFlow says nothing of lengths");
     bench

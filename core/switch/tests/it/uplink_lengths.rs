@@ -15,12 +15,12 @@ fn a_tunnel_is_as_long_as_routers_on_its_way_say_and_tried_again_later() {
         let (outside, least) = if v6 { (58, 1_342) } else { (38, 1_322) };
         let mtu = |uplinks: &Uplinks| uplinks.ports().next().unwrap().mtu;
         assert_eq!(mtu(&near), 1_500 - outside);
-        assert!(near.send(PORT, Packet::complete(vec![0; 1_456])));
+        assert!(near.send(NOW, PORT, Packet::complete(vec![0; 1_456])));
         let lost = sent(&mut near).pop().unwrap();
         let said = |link| Packet::complete(TooBig::answer(&lost, link).unwrap());
         assert_eq!(near.handle_packet(NOW, 0, said(1_400)), Arrival::Taken);
         assert_eq!(mtu(&near), 1_400 - outside);
-        assert!(!near.send(PORT, Packet::complete(vec![0; 1_456])));
+        assert!(!near.send(NOW, PORT, Packet::complete(vec![0; 1_456])));
         let fits = vec![0; 1_400 - outside as usize + 14];
         assert_eq!(through(&mut near, &mut far, Packet::complete(fits.clone())), [fits]);
         // Nobody makes it less than hosts may expect, nor longer than it was.
@@ -38,7 +38,7 @@ fn a_tunnel_is_as_long_as_routers_on_its_way_say_and_tried_again_later() {
 #[test]
 fn what_strangers_say_of_lengths_is_not_believed() {
     let mut near = ready(false, false);
-    assert!(near.send(PORT, Packet::complete(vec![0; 1_400])));
+    assert!(near.send(NOW, PORT, Packet::complete(vec![0; 1_400])));
     let lost = sent(&mut near).pop().unwrap();
     let told = TooBig::answer(&lost, 1_390).unwrap();
     // Of what went elsewhere, from elsewhere, of another protocol, or corrupted.

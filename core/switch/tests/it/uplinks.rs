@@ -34,26 +34,39 @@ fn near_addresses() -> [UplinkAddress; 2] {
     [uplink("192.0.2.6", 30, Some("192.0.2.5")), uplink("2001:db8::6", 64, Some("fe80::5"))]
 }
 
-fn ends(v6: bool) -> Ends {
+pub(crate) fn ends(v6: bool) -> Ends {
     let (src, dst) = if v6 { ("2001:db8::6", "2001:db8:1::6") } else { ("192.0.2.6", "192.0.2.70") };
     Ends { src: ip(src), dst: ip(dst) }
 }
 
 /// The edge with the first of the ends, or the other one; up, and asked for by nobody.
 fn edge(v6: bool, other: bool) -> Uplinks {
+    edge_that(v6, other, false)
+}
+
+fn edge_that(v6: bool, other: bool, rewrites: bool) -> Uplinks {
     let far = [uplink("192.0.2.70", 30, Some("192.0.2.69")), uplink("2001:db8:1::6", 64, Some("fe80::5"))];
     let addresses = if other { far } else { near_addresses() };
     let Ends { src, dst } = ends(v6);
     let ends = if other { Ends { src: dst, dst: src } } else { Ends { src, dst } };
     let settings = UplinkSettings { addresses: addresses.into() };
-    let mut uplinks = Uplinks::new(&[settings], &[TunnelSettings { port: PORT, ends }]).unwrap();
+    let mut uplinks = Uplinks::new(&[settings], &[TunnelSettings { port: PORT, ends, rewrites }]).unwrap();
     uplinks.set_device(0, EDGE, 1_500, true);
     uplinks
 }
 
 /// The same, that knows its router.
 pub(crate) fn ready(v6: bool, other: bool) -> Uplinks {
-    let mut uplinks = edge(v6, other);
+    ready_that(v6, other, false)
+}
+
+/// The same, and it rewrites.
+pub(crate) fn rewriting(v6: bool, other: bool) -> Uplinks {
+    ready_that(v6, other, true)
+}
+
+fn ready_that(v6: bool, other: bool, rewrites: bool) -> Uplinks {
+    let mut uplinks = edge_that(v6, other, rewrites);
     let gateway = if other { "192.0.2.69" } else { "192.0.2.5" };
     let here = if other { "192.0.2.70" } else { "192.0.2.6" };
     let arp = Arp::request(ROUTER, gateway.parse().unwrap(), here.parse().unwrap());
@@ -80,7 +93,7 @@ pub(crate) fn sent(uplinks: &mut Uplinks) -> Vec<Vec<u8>> {
 
 /// What comes out at the other edge.
 pub(crate) fn through(near: &mut Uplinks, far: &mut Uplinks, packet: Packet) -> Vec<Vec<u8>> {
-    assert!(near.send(PORT, packet));
+    assert!(near.send(NOW, PORT, packet));
     let frames = sent(near);
     assert!(frames.iter().all(|frame| frame[..12] == [ROUTER.octets(), EDGE.octets()].concat()));
     let arrivals = frames.into_iter().map(|frame| far.handle_packet(NOW, 0, Packet::complete(frame)));
@@ -143,7 +156,7 @@ fn next_hops_are_asked_for_every_second_until_they_answer_and_then_the_tunnel_is
         uplinks.handle_timeout(now + Duration::from_millis(900));
         assert!(sent(&mut uplinks).is_empty());
     }
-    assert!(!uplinks.send(PORT, Packet::complete(tcp_v4(0))), "nobody passes it on");
+    assert!(!uplinks.send(NOW, PORT, Packet::complete(tcp_v4(0))), "nobody passes it on");
     let Payload::Arp(asked) = Frame::parse(&Arp::request(EDGE, OWN, GATEWAY).frame()).unwrap().payload else {
         panic!()
     };
@@ -176,12 +189,12 @@ fn frames_come_out_of_a_tunnel_as_they_went_in() {
             assert_eq!(through(&mut near, &mut far, Packet::complete(frame.clone())), [frame], "IPv6 {v6}");
         }
         assert!(!near.is_tunnel(PortNo(1)) && near.is_tunnel(PORT));
-        assert!(!near.send(PortNo(1), Packet::complete(tcp_v4(0))));
+        assert!(!near.send(NOW, PortNo(1), Packet::complete(tcp_v4(0))));
         let room = if v6 { 1_456 } else { 1_476 };
         assert_eq!(through(&mut near, &mut far, Packet::complete(vec![0; room])), [vec![0; room]]);
         for length in [room + 1, 70_000] {
             assert!(
-                !near.send(PORT, Packet::complete(vec![0; length])),
+                !near.send(NOW, PORT, Packet::complete(vec![0; length])),
                 "{length} bytes do not pass the uplink"
             );
             assert!(sent(&mut near).is_empty());
@@ -202,7 +215,7 @@ fn super_frames_of_tcp_are_cut_into_what_their_sender_would_have_sent() {
         assert_eq!(through(&mut near, &mut far, whole), wanted, "IPv6 {v6}, tagged {tagged}");
     }
     let unknown = Offload { gso_type: 77, gso_size: 500, ..Offload::default() };
-    assert!(!ready(false, false).send(PORT, Packet { data: tcp_v4(0), offload: unknown }));
+    assert!(!ready(false, false).send(NOW, PORT, Packet { data: tcp_v4(0), offload: unknown }));
 }
 
 #[test]
@@ -231,8 +244,11 @@ fn connections_are_told_of_segments_that_fit_and_shorter_ones_stay() {
 #[test]
 fn segments_fit_through_the_narrowest_of_all_tunnels() {
     let settings = UplinkSettings { addresses: near_addresses().into() };
-    let tunnels =
-        [(PORT, false), (PortNo(3), true)].map(|(port, v6)| TunnelSettings { port, ends: ends(v6) });
+    let tunnels = [(PORT, false), (PortNo(3), true)].map(|(port, v6)| TunnelSettings {
+        port,
+        ends: ends(v6),
+        rewrites: false,
+    });
     let mut near = Uplinks::new(&[settings], &tunnels).unwrap();
     near.set_device(0, EDGE, 1_500, true);
     near.handle_packet(NOW, 0, Packet::complete(Arp::request(ROUTER, GATEWAY, OWN).frame()));
@@ -248,7 +264,7 @@ fn segments_fit_through_the_narrowest_of_all_tunnels() {
 #[test]
 fn what_is_not_from_the_other_end_is_nobodys() {
     let (mut near, mut far) = (ready(false, false), ready(false, true));
-    assert!(near.send(PORT, Packet::complete(tcp_v4(0))));
+    assert!(near.send(NOW, PORT, Packet::complete(tcp_v4(0))));
     let frame = sent(&mut near).remove(0);
     for (place, value) in [(29, 9), (33, 9)] {
         let mut strange = frame.clone();
@@ -309,7 +325,7 @@ fn uplinks_that_contradict_each_other_are_refused() {
     let new = |addresses: &[UplinkAddress], ends: &[(&str, &str)]| {
         let tunnels = ends.iter().zip(2..).map(|((src, dst), port)| {
             let ends = Ends { src: ip(src), dst: ip(dst) };
-            TunnelSettings { port: PortNo(port), ends }
+            TunnelSettings { port: PortNo(port), ends, rewrites: false }
         });
         let settings = UplinkSettings { addresses: addresses.to_vec() };
         Uplinks::new(&[settings], &tunnels.collect::<Vec<_>>()).map(drop)
@@ -354,6 +370,6 @@ proptest! {
         let mut packet = Packet { data: frame, offload: Offload::from_bytes(offload) };
         uplinks.handle_packet(NOW, 0, packet.clone());
         uplinks.address(0, &mut packet);
-        uplinks.send(PORT, packet);
+        uplinks.send(NOW, PORT, packet);
     }
 }

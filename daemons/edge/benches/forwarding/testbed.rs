@@ -173,6 +173,7 @@ impl Running {
                 ports,
                 uplinks,
                 tunnels,
+                rewrite: false,
                 listen,
                 controllers,
                 credentials: None,

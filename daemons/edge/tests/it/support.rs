@@ -27,6 +27,7 @@ impl Running {
             ports,
             uplinks,
             tunnels,
+            rewrite: false,
             listen,
             controllers: controllers.collect(),
             credentials: None,

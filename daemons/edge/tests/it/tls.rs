@@ -48,6 +48,7 @@ fn options(listener: &TcpListener, credentials: Option<CredentialPaths>) -> Opti
         ports: Vec::new(),
         uplinks: Vec::new(),
         tunnels: Vec::new(),
+        rewrite: false,
         listen: vec!["127.0.0.1:0".parse().unwrap()],
         controllers: vec![ControllerOption { address: listener.local_addr().unwrap(), tls: true }],
         credentials,

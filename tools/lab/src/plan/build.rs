@@ -25,6 +25,7 @@ impl Plan {
             switches: topology.switches.iter().map(switch).collect(),
             links: Vec::new(),
             tunnels: Vec::new(),
+            rewrite: topology.rewrite,
             sites: Vec::new(),
             mtu: topology
                 .hosts

@@ -39,6 +39,9 @@ pub(crate) struct Plan {
     /// The tunnel ports of edges, in pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<[(DatapathId, PortNo); 2]>,
+    /// Whether TCP crosses them with their addresses instead of in GRE.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rewrite: bool,
     /// The sites whose boxes have tunnels: two, or none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<SitePlan>,

@@ -21,6 +21,9 @@ pub struct Topology {
     /// Tunnels between edges, one for each uplink.
     #[serde(default)]
     pub tunnels: Vec<Tunnel>,
+    /// Whether TCP crosses them with their addresses instead of in GRE.
+    #[serde(default)]
+    pub rewrite: bool,
     /// The two sites and their lines, if there are any.
     #[serde(default)]
     pub sites: Option<Sites>,

@@ -103,6 +103,9 @@ pub struct Variant {
     /// Overrides [`Sites::tunnel`](super::Sites::tunnel).
     #[serde(default)]
     pub tunnel: Option<bool>,
+    /// Sets [`Topology::rewrite`](super::Topology::rewrite).
+    #[serde(default)]
+    pub rewrite: bool,
     /// The agents on hosts that use MPTCP.
     pub agents: Agents,
 }

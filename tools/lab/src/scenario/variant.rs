@@ -27,6 +27,7 @@ impl Scenario {
             variant.lines.iter().for_each(|lines| sites.used.clone_from(lines));
             sites.tunnel = variant.tunnel.unwrap_or(sites.tunnel);
         }
+        scenario.topology.rewrite |= variant.rewrite;
         if let Some(traffic) = &mut scenario.traffic {
             variant.modes.iter().for_each(|modes| traffic.modes.clone_from(modes));
             variant.streams.iter().for_each(|streams| traffic.streams.clone_from(streams));

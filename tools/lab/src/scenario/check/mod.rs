@@ -31,7 +31,7 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let hosts = hosts::check(&file.topology, &mut problems);
     let switches = links::switches(&file.topology, &mut problems);
     let links = links::check(&file.topology, &mut problems);
-    let mut topology = Topology { hosts, switches, links, tunnels: Vec::new(), sites: None };
+    let mut topology = Topology { hosts, switches, links, tunnels: Vec::new(), rewrite: false, sites: None };
     topology.sites = sites::check(file, &topology, &mut problems);
     uplinks::check(&file.topology, &mut topology, &mut problems);
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));

@@ -80,8 +80,24 @@ fn variant(
         congestion_control,
         lines,
         tunnel: variant.tunnel.as_ref().map(|tunnel| tunnel.value),
+        rewrite: rewrite(variant, key, file, problems),
         agents,
     }
+}
+
+/// Checks that there are tunnels of edges, which rewrite.
+fn rewrite(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> bool {
+    let Some(rewrite) = &variant.rewrite else { return false };
+    if file.topology.tunnels.is_empty() {
+        let what = "there are no tunnels of edges";
+        problems.add(
+            rewrite.referenced,
+            format!("{key}.rewrite"),
+            what,
+            "remove it, or add topology.tunnels:",
+        );
+    }
+    rewrite.value
 }
 
 /// Checks agents, which need a controller.

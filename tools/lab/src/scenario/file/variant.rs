@@ -40,6 +40,8 @@ pub(in crate::scenario) struct Variant {
     pub lines: Option<Spanned<Vec<usize>>>,
     /// `false`: no tunnels. The boxes route each subnet over a line of its own.
     pub tunnel: Option<Spanned<bool>>,
+    /// `true`: TCP crosses tunnels of edges with their addresses instead of in GRE.
+    pub rewrite: Option<Spanned<bool>>,
     /// Agents on every host with an `mptcp` key, which open subflows as the controller advises.
     pub agents: Option<Spanned<Agents>>,
 }
