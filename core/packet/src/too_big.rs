@@ -35,6 +35,8 @@ pub struct TooBig {
     pub dst: IpAddr,
     /// Its content.
     pub proto: IpNumber,
+    /// The first four bytes behind its IP header, as TCP and UDP have them: the source and the destination port.
+    pub ports: Option<(u16, u16)>,
     /// Its length in bytes with its IP header.
     pub length: u32,
     /// The longest packet, in bytes with its IP header, that the link takes.
@@ -68,6 +70,7 @@ impl TooBig {
             src: quoted.source_addr().into(),
             dst: quoted.destination_addr().into(),
             proto: quoted.protocol(),
+            ports: ports(icmp.payload(), quoted.slice().len()),
             length: quoted.total_len().into(),
             mtu: next_hop_mtu.into(),
         })
@@ -86,6 +89,7 @@ impl TooBig {
             src: quoted.source_addr().into(),
             dst: quoted.destination_addr().into(),
             proto: quoted.next_header(),
+            ports: ports(icmp.payload(), Ipv6Header::LEN),
             length: u32::from(quoted.payload_length()).saturating_add(Ipv6Header::LEN as u32),
             mtu,
         })
@@ -113,6 +117,11 @@ impl TooBig {
         parsed.vlan.into_iter().for_each(|tag| tag.push(&mut told));
         Some(told)
     }
+}
+
+fn ports(quoted: &[u8], header: usize) -> Option<(u16, u16)> {
+    let [src, dst] = quoted.get(header..)?.as_chunks::<2>().0.first_chunk()?;
+    Some((u16::from_be_bytes(*src), u16::from_be_bytes(*dst)))
 }
 
 fn answer_v4(packet: &[u8], src: Ipv4Addr, dst: Ipv4Addr, mtu: u32) -> Option<Vec<u8>> {

@@ -71,7 +71,7 @@ impl Tunnels {
 
     /// Reports to the switch which tunnels are up, and logs which of them are crossed without GRE from now on.
     pub(crate) fn look(&mut self, now: Time, uplinks: &Uplinks, switch: &mut Switch) {
-        for TunnelPort { number, mac, mtu, segment_mtu, is_up: up } in uplinks.ports() {
+        for TunnelPort { number, mac, mtu, segment_mtu, is_up: up } in uplinks.ports(now) {
             let (name, kbps) = (format!("gre{number}"), self.rates.get(&number).copied().unwrap_or(0));
             self.log_rewriting(number, uplinks.is_rewriting(now, number));
             let description = PortDescription { name, mac, up, kbps, mtu, segment_mtu, is_tunnel: true };

@@ -43,7 +43,8 @@ fn the_sender_of_a_packet_is_told_as_if_by_its_receiver() {
             assert_eq!((told.src, told.dst), (sent.dst, sent.src));
             assert!(answer.len() <= 14 + longest);
             let length = frame.len() as u32 - 14;
-            let said = TooBig { src: sent.src, dst: sent.dst, proto: IpNumber::TCP, length, mtu: 1_400 };
+            let (proto, ports) = (IpNumber::TCP, Some((40_000, 5_201)));
+            let said = TooBig { src: sent.src, dst: sent.dst, proto, ports, length, mtu: 1_400 };
             assert_eq!(TooBig::parse(&answer), Some(said));
         }
     }

@@ -12,8 +12,9 @@ pub(super) const ETHERNET: usize = 14;
 pub(super) const GRE: usize = 4;
 /// Transparent Ethernet Bridging.
 const FRAME: [u8; GRE] = [0, 0, 0x65, 0x58];
-/// An EtherType for experiments (IEEE 802), here for what the ends of a tunnel tell each other.
+/// The EtherTypes for experiments of IEEE 802: what the ends of a tunnel tell each other, and parts of frames.
 const NOTICE: [u8; GRE] = [0, 0, 0x88, 0xb5];
+const PART: [u8; GRE] = [0, 0, 0x88, 0xb6];
 const PROTOCOL: u8 = 47;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
@@ -37,13 +38,12 @@ impl Around {
         self.outer(class, FRAME, &inner.data)
     }
 
-    /// The outer frames of all parts of a packet; `None` if one is longer than `longest`.
-    pub(super) fn put_all(&self, parts: &[Packet], longest: usize) -> Option<Vec<Packet>> {
-        let outer = |part| self.put(part).filter(|frame| frame.len() <= longest).map(Packet::complete);
-        parts.iter().map(outer).collect()
+    /// The outer frame of a part of a frame.
+    pub(super) fn put_part(&self, part: &[u8]) -> Option<Vec<u8>> {
+        self.outer(0, PART, part)
     }
 
-    /// The frame of a notice.
+    /// The outer frame of a notice.
     pub(super) fn put_notice(&self, notice: &[u8]) -> Option<Vec<u8>> {
         self.outer(0, NOTICE, notice)
     }
@@ -60,6 +60,7 @@ impl Around {
 pub(super) enum Content {
     Frame(Vec<u8>),
     Notice(Vec<u8>),
+    Part(Vec<u8>),
 }
 
 /// What is in a frame that came through a tunnel, and the ends that it came between. Nothing of fragments, or of GRE of other kinds.
@@ -84,6 +85,7 @@ pub(super) fn content(packet: &Packet) -> Option<(Ends, Content)> {
     let content = match *header {
         FRAME if inner.len() >= ETHERNET => Content::Frame(inner.to_vec()),
         NOTICE => Content::Notice(inner.to_vec()),
+        PART => Content::Part(inner.to_vec()),
         _ => return None,
     };
     Some((Ends { src, dst }, content))

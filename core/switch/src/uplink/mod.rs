@@ -7,6 +7,7 @@ mod device;
 mod echo;
 mod frame;
 mod neighbours;
+mod parts;
 mod pmtu_cache;
 mod rewriting;
 mod segments;
@@ -21,9 +22,9 @@ use braid_types::{MacAddr, PortNo, Time};
 use crate::packets::Packet;
 use braid_edge_protocol::Ends;
 use device::Device;
-use frame::Content;
+use frame::{Around, Content};
+use parts::Parts;
 use rewriting::{Restored, Rewriting};
-use segments::Limits;
 use tunnel::Tunnel;
 
 pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};
@@ -43,6 +44,8 @@ pub struct Uplinks {
     by_ends: BTreeMap<(IpAddr, IpAddr), PortNo>,
     /// How long a frame may be that goes through any of them: what is sprayed goes through all.
     room: usize,
+    /// The longest packet that goes through any of them without GRE; 0 if that is unknown.
+    least_mtu: u32,
     sent: Vec<(usize, Packet)>,
 }
 
@@ -66,7 +69,7 @@ pub struct TunnelPort {
     pub mac: MacAddr,
     /// The longest packet that goes through any of the edge's tunnels, as what is sprayed goes through all; 0 if that is unknown.
     pub mtu: u32,
-    /// The same for segments of TCP, which are cut where they must be; 0 if they are no exception.
+    /// The same for segments of TCP by this tunnel; 0 if they are no exception.
     pub segment_mtu: u32,
     /// Whether frames can pass.
     pub is_up: bool,
@@ -92,7 +95,7 @@ impl Uplinks {
             return Err(UplinkError::SameEnds(ends.src, ends.dst));
         }
         let rewriting = rewrites.then(Rewriting::default);
-        let tunnel = Tunnel { ends, device, next_hop, path_mtu: None, rewriting };
+        let tunnel = Tunnel { ends, device, next_hop, path_mtu: None, rewriting, parts: Parts::default() };
         if self.tunnels.insert(port, tunnel).is_some() {
             return Err(UplinkError::SamePort(port));
         }
@@ -108,11 +111,10 @@ impl Uplinks {
     }
 
     /// The ports that are tunnels.
-    pub fn ports(&self) -> impl Iterator<Item = TunnelPort> {
+    pub fn ports(&self, now: Time) -> impl Iterator<Item = TunnelPort> {
         let mtu = u32::try_from(self.room.saturating_sub(frame::ETHERNET)).unwrap_or(u32::MAX);
-        let longest = self.least_mtu();
         self.tunnels.iter().map(move |(number, tunnel)| {
-            let segment_mtu = if tunnel.rewriting.is_some() { longest } else { 0 };
+            let segment_mtu = if tunnel.is_welcome(now) { self.least_mtu } else { 0 };
             let device = self.devices.get(tunnel.device);
             let mac = port_mac(device.map_or(MacAddr::ZERO, |it| it.mac), *number);
             let reached = |it: &Device| tunnel.around(it).is_some();
@@ -123,7 +125,7 @@ impl Uplinks {
     /// Whether TCP crosses a tunnel without GRE.
     pub fn is_rewriting(&self, now: Time, port: PortNo) -> bool {
         let rewriting = self.tunnels.get(&port).and_then(|tunnel| tunnel.rewriting.as_ref());
-        rewriting.is_some_and(|it| it.is_agreed(now))
+        rewriting.is_some_and(|it| it.is_used(now))
     }
 
     /// Whether a port is a tunnel.
@@ -137,33 +139,28 @@ impl Uplinks {
         let is_other = device.mtu != mtu;
         (device.mac, device.mtu, device.is_up) = (mac, mtu, is_up);
         if is_other {
-            self.room = self.least_room();
+            self.update_lengths();
         }
     }
 
-    fn least_room(&self) -> usize {
-        self.mtus().map(|(tunnel, mtu)| segments::room(mtu, tunnel.ends)).min().unwrap_or(0)
-    }
-
-    /// The longest packet that goes through any of the tunnels; 0 if that is unknown.
-    fn least_mtu(&self) -> u32 {
-        self.mtus().map(|(_, mtu)| mtu).min().unwrap_or(0)
-    }
-
-    /// The tunnels over devices with a known MTU, and how long packets may be there.
-    fn mtus(&self) -> impl Iterator<Item = (&Tunnel, u32)> {
+    /// Lengths follow from the MTUs of devices and paths.
+    fn update_lengths(&mut self) {
         let known =
             self.tunnels.values().filter_map(|tunnel| Some((tunnel, self.devices.get(tunnel.device)?)));
-        known.filter(|(_, device)| device.mtu > 0).map(|(tunnel, device)| (tunnel, tunnel.mtu(device)))
+        let known = known.filter(|(_, device)| device.mtu > 0);
+        let mtus: Vec<_> = known.map(|(tunnel, device)| (tunnel.ends, tunnel.mtu(device))).collect();
+        self.room = mtus.iter().map(|(ends, mtu)| segments::room(*mtu, *ends)).min().unwrap_or(0);
+        self.least_mtu = mtus.iter().map(|(_, mtu)| *mtu).min().unwrap_or(0);
     }
 
-    /// How long a frame with a segment of TCP may be so that it needs not be cut on any tunnel, by whether it is of IPv4.
-    fn whole_segments(&self, now: Time) -> impl Fn(bool) -> usize + use<> {
-        let longest = self.least_mtu() as usize + frame::ETHERNET;
-        let agreed = |tunnel: &Tunnel| tunnel.rewriting.as_ref().is_some_and(|it| it.is_agreed(now));
-        let all = |is_v4| self.tunnels.values().all(|it| agreed(it) && it.ends.src.is_ipv4() == is_v4);
-        let [v4, v6] = [true, false].map(|is_v4| if all(is_v4) { longest } else { self.room });
-        move |is_v4| if is_v4 { v4 } else { v6 }
+    /// How long a frame may be with a segment of TCP from the other ends: where all rewrite, as long as without tunnels.
+    fn whole_segment(&self, now: Time, is_v4: bool) -> usize {
+        let rewrites = |it: &Tunnel| it.rewriting.as_ref().is_some_and(|it| it.is_used_by_other_end(now));
+        let mut tunnels = self.tunnels.values();
+        match tunnels.all(|it| rewrites(it) && it.ends.src.is_ipv4() == is_v4) {
+            true => self.least_mtu as usize + frame::ETHERNET,
+            false => self.room,
+        }
     }
 
     /// A frame came in by an uplink.
@@ -200,6 +197,10 @@ impl Uplinks {
         let Some((port, tunnel)) = self.tunnel_from(uplink, ends) else { return Arrival::Taken };
         match content {
             Content::Frame(inner) => return Arrival::Inner(port, Packet::complete(inner)),
+            Content::Part(part) => {
+                let frame = tunnel.parts.join(&part).filter(|frame| frame.len() >= frame::ETHERNET);
+                return frame.map_or(Arrival::Taken, |frame| Arrival::Inner(port, Packet::complete(frame)));
+            }
             Content::Notice(notice) => {
                 tunnel.rewriting.iter_mut().for_each(|it| it.handle_notice(now, &notice));
             }
@@ -228,33 +229,37 @@ impl Uplinks {
     fn send_notices(&mut self, port: PortNo) {
         let Some(tunnel) = self.tunnels.get_mut(&port) else { return };
         let around = self.devices.get(tunnel.device).and_then(|device| tunnel.around(device));
-        let Some((rewriting, around)) = tunnel.rewriting.as_mut().zip(around) else { return };
-        let frames = rewriting.poll_notices().filter_map(|notice| around.put_notice(&notice));
+        let Some(rewriting) = &mut tunnel.rewriting else { return };
+        let notices = rewriting.poll_notices();
+        let frames = notices.filter_map(|notice| around.as_ref()?.put_notice(&notice));
         self.sent.extend(frames.map(|frame| (tunnel.device, Packet::complete(frame))));
     }
 
     /// Sends a frame through a tunnel; `false` if nobody passes it on, or it is too long.
     ///
-    /// GSO packets are cut before they enter GRE. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by
-    /// whichever tunnel.
+    /// GSO packets are cut before they enter GRE, and what is too long then crosses in two parts if the other end knows those. In the SYN of
+    /// a TCP connection, the greatest segment becomes what goes through whole, by whichever tunnel.
     pub fn send(&mut self, now: Time, port: PortNo, mut packet: Packet) -> bool {
-        let whole_segment = self.whole_segments(now);
         let Some(tunnel) = self.tunnels.get_mut(&port) else { return false };
         let Some(device) = self.devices.get(tunnel.device) else { return false };
         let Some(around) = tunnel.around(device) else { return false };
-        let longest = tunnel.mtu(device) as usize + frame::ETHERNET;
+        let (uplink, longest) = (tunnel.device, tunnel.longest_frame(device));
         let is_rewritten = tunnel.rewriting.as_mut().is_some_and(|it| it.send(now, &around, &mut packet));
-        let (uplink, cuts) = (tunnel.device, tunnel.rewriting.is_some());
-        let frames = if is_rewritten {
-            segments::fitting(packet, &Limits { frame: longest, whole_segment, cuts })
-        } else {
-            let parts = segments::whole(packet, &Limits { frame: self.room, whole_segment, cuts });
-            parts.and_then(|parts| around.put_all(&parts, longest))
+        self.send_notices(port);
+        let frames = match is_rewritten {
+            true => (packet.longest_part() <= longest).then(|| vec![packet]),
+            false => self.enclose(now, port, &around, packet),
         };
         let is_sent = frames.is_some();
         self.sent.extend(frames.into_iter().flatten().map(|frame| (uplink, frame)));
-        self.send_notices(port);
         is_sent
+    }
+
+    /// The outer frames of a packet in GRE.
+    fn enclose(&mut self, now: Time, port: PortNo, around: &Around, packet: Packet) -> Option<Vec<Packet>> {
+        let frames = segments::whole(packet, |is_v4| self.whole_segment(now, is_v4))?;
+        let room = self.room;
+        self.tunnels.get_mut(&port)?.enclose(now, around, &frames, room)
     }
 
     /// Gives a packet that leaves by an uplink from one of its addresses the Ethernet addresses that get it to its next hop, as far as that
@@ -291,8 +296,9 @@ impl Uplinks {
     /// Asks where next hops are and whether other ends rewrite, and expires path MTUs.
     pub fn handle_timeout(&mut self, now: Time) {
         self.expire_path_mtus(now);
-        let ready = self.tunnels.iter().filter(|(_, tunnel)| self.is_ready(tunnel)).map(|(port, _)| *port);
-        for port in ready.collect::<Vec<_>>() {
+        let is_due = |it: &Tunnel| it.rewriting.as_ref().is_some_and(|it| it.poll_timeout() <= now);
+        let due = self.tunnels.iter().filter(|(_, tunnel)| is_due(tunnel) && self.is_ready(tunnel));
+        for port in due.map(|(port, _)| *port).collect::<Vec<_>>() {
             let tunnel = self.tunnels.get_mut(&port);
             tunnel.and_then(|it| it.rewriting.as_mut()).into_iter().for_each(|it| it.handle_timeout(now));
             self.send_notices(port);

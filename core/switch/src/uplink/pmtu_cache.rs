@@ -28,8 +28,10 @@ impl Uplinks {
         let Some(said) = may_be_icmp(frame).then(|| TooBig::parse(frame)).flatten() else { return false };
         let ends = (said.src, said.dst);
         let tunnel = self.by_ends.get(&ends).and_then(|port| self.tunnels.get_mut(port));
-        let is_ours = |tunnel: &&mut Tunnel| {
-            said.proto == IpNumber::GRE || said.proto == IpNumber::TCP && tunnel.rewriting.is_some()
+        let is_ours = |tunnel: &&mut Tunnel| match said.proto {
+            IpNumber::GRE => true,
+            IpNumber::TCP => tunnel.rewriting.as_ref().zip(said.ports).is_some_and(|(it, of)| it.sends(of)),
+            _ => false,
         };
         let Some(tunnel) = tunnel.filter(|tunnel| tunnel.device == uplink).filter(is_ours) else {
             return false;
@@ -39,7 +41,7 @@ impl Uplinks {
         let is_news = said.length > said.mtu && tunnel.path_mtu.is_none_or(|known| mtu <= known.mtu);
         if is_news {
             tunnel.path_mtu = Some(PathMtu { mtu, until: now + CACHE_TIMEOUT });
-            self.room = self.least_room();
+            self.update_lengths();
         }
         true
     }
@@ -51,7 +53,7 @@ impl Uplinks {
             (tunnel.path_mtu, any) = (None, true);
         }
         if any {
-            self.room = self.least_room();
+            self.update_lengths();
         }
     }
 }

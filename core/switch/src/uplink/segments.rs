@@ -3,13 +3,13 @@
 use braid_types::PortNo;
 
 use super::frame::{ETHERNET, GRE};
+use crate::packets::Packet;
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::rewrite::adjust;
 use crate::packets::segmentation::{cut_datagrams, cut_segments};
-use crate::packets::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum};
 use crate::tunnel::Ends;
 
-const TCP: u64 = 6;
+const IPV4: u64 = 0x0800;
 const TCP_HEADER: usize = 20;
 const TCP_CHECKSUM: usize = 16;
 const SYN: u64 = 2;
@@ -19,83 +19,33 @@ const END: u8 = 0;
 /// No TCP takes less. RFC 9293 §3.7.1 has 536 as what nobody needs to say.
 const LEAST: u16 = 536;
 
-/// How long what leaves by a tunnel may be.
-pub(super) struct Limits<W> {
-    /// The length of a frame.
-    pub(super) frame: usize,
-    /// That of a frame with a segment of TCP that no tunnel cuts, by whether it is of IPv4.
-    pub(super) whole_segment: W,
-    /// Whether segments of TCP that are longer than a frame may be are cut.
-    pub(super) cuts: bool,
-}
-
 /// How long a frame may be inside a tunnel over an uplink with this MTU.
 pub(super) fn room(mtu: u32, ends: Ends) -> usize {
     let outer = if ends.src.is_ipv4() { 20 } else { 40 };
     (mtu as usize).saturating_sub(outer + GRE)
 }
 
-/// The packet as it is, or frames that are no longer than they may be; `None` if it cannot be cut.
-pub(super) fn fitting(mut packet: Packet, limits: &Limits<impl Fn(bool) -> usize>) -> Option<Vec<Packet>> {
-    if packet.longest_part() > limits.frame {
-        let parts = whole(packet, limits)?;
-        return parts.iter().all(|part| part.data.len() <= limits.frame).then_some(parts);
-    }
-    let (key, layout) = key::read(PortNo(0), &packet.data);
-    clamp(&mut packet, &key, &layout, &limits.whole_segment);
-    Some(vec![packet])
-}
-
 /// The frames of a packet, each with its checksums; `None` if it is a GSO packet of what cannot be cut.
-pub(super) fn whole(mut packet: Packet, limits: &Limits<impl Fn(bool) -> usize>) -> Option<Vec<Packet>> {
+///
+/// `longest` is how long a frame with a segment of TCP is to be, by whether it is of IPv4.
+pub(super) fn whole(packet: Packet, longest: impl Fn(bool) -> usize) -> Option<Vec<Packet>> {
     let (key, layout) = key::read(PortNo(0), &packet.data);
-    if limits.cuts && packet.longest_part() > limits.frame {
-        shorten(&mut packet, &key, &layout, limits.frame);
-    }
     let mut parts = match packet.offload.gso_type {
         0 => vec![packet],
         _ => cut_segments(&packet, &key, &layout).or_else(|| cut_datagrams(&packet, &key, &layout))?,
     };
     for part in &mut parts {
-        clamp(part, &key, &layout, &limits.whole_segment);
+        clamp(part, &key, &layout, &longest);
         part.finish_checksum();
     }
     Some(parts)
 }
 
-/// Makes a packet of TCP that is too long a GSO packet of segments that fit. What is corrupted stays as it is: segments would get
-/// checksums that are right.
-fn shorten(packet: &mut Packet, key: &Key, layout: &Layout, longest: usize) -> Option<()> {
-    let (_, network, transport) = (layout.segment?, layout.network?, layout.transport?);
-    let headers = transport + usize::from(*packet.data.get(transport + 12)? >> 4) * 4;
-    let fits = u16::try_from(longest.checked_sub(headers)?).ok().filter(|size| *size > 0)?;
-    let is_v4 = key.get(key::ETH_TYPE) == 0x0800;
-    let Offload { needs_checksum, checksum_valid, gso_type, gso_size, .. } = packet.offload;
-    if gso_type != 0 {
-        packet.offload.gso_size = gso_size.min(fits);
-        return Some(());
-    }
-    let addresses =
-        packet.data.get(network + if is_v4 { 12 } else { 8 }..)?.get(..if is_v4 { 8 } else { 32 })?;
-    let segment = packet.data.get(transport..layout.end)?;
-    let total = || fold(sum(addresses) + TCP + segment.len() as u64 + sum(segment));
-    if needs_checksum || checksum_valid || total() == u16::MAX {
-        packet.offload.gso_type = if is_v4 { GSO_TCPV4 } else { GSO_TCPV6 };
-        packet.offload.gso_size = fits;
-    }
-    Some(())
-}
-
 /// Lets no SYN ask for segments that would not fit. RFC 4459 §3.2.
-fn clamp(
-    packet: &mut Packet,
-    key: &Key,
-    layout: &Layout,
-    whole_segment: &impl Fn(bool) -> usize,
-) -> Option<()> {
+fn clamp(packet: &mut Packet, key: &Key, layout: &Layout, longest: impl Fn(bool) -> usize) -> Option<()> {
     layout.segment.filter(|_| key.get(key::TCP_FLAGS) & SYN != 0)?;
     let (network, transport) = (layout.network?, layout.transport?);
-    let room = whole_segment(key.get(key::ETH_TYPE) == 0x0800);
+    let room = longest(key.get(key::ETH_TYPE) == IPV4);
     // What a tag takes is in front of the IP header, too.
     let headers = network.max(ETHERNET) + (transport - network) + TCP_HEADER;
     let most = u16::try_from(room.saturating_sub(headers)).unwrap_or(u16::MAX).max(LEAST);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_edge_protocol::Ends;
-use braid_packet::{Frame, TcpFlags, VlanTag, build};
+use braid_packet::{Frame, TcpFlags, TooBig, VlanTag, build};
 use braid_switch::{Arrival, Coalesced, Offload, Packet, Uplinks};
 use braid_types::{FiveTuple, Time};
 use proptest::prelude::*;
@@ -17,8 +17,8 @@ struct Pair {
     near: Uplinks,
     far: Uplinks,
     now: Time,
-    /// Whether what is not in GRE is lost on the way.
-    firewall: bool,
+    /// What goes to this port is lost on the way unless it is in GRE.
+    firewall: Option<u16>,
     /// The frames of the near edge that reached the other, and what came out there.
     crossed: Vec<Packet>,
     out: Vec<Packet>,
@@ -26,7 +26,7 @@ struct Pair {
 
 impl Pair {
     fn new(near: Uplinks, far: Uplinks) -> Self {
-        Self { near, far, now: NOW, firewall: false, crossed: Vec::new(), out: Vec::new() }
+        Self { near, far, now: NOW, firewall: None, crossed: Vec::new(), out: Vec::new() }
     }
 
     /// Two edges that know of each other that they rewrite.
@@ -59,7 +59,8 @@ impl Pair {
             if there.is_empty() && back.is_empty() {
                 return;
             }
-            for packet in there.into_iter().filter(|it| !self.firewall || is_gre(it)) {
+            let passes = |it: &Packet| is_gre(it) || self.firewall.is_none_or(|port| !goes_to(it, port));
+            for packet in there.into_iter().filter(passes) {
                 self.crossed.push(packet.clone());
                 if let Arrival::Inner(PORT, inner) = self.far.handle_packet(self.now, 0, packet) {
                     self.out.push(inner);
@@ -71,15 +72,26 @@ impl Pair {
         }
     }
 
-    /// Whether the last packet crossed in GRE.
+    /// Whether the last packet crossed in GRE, as notices do.
     fn was_in_gre(&self) -> bool {
-        self.crossed.first().is_some_and(is_gre)
+        self.crossed.iter().all(is_gre)
+    }
+
+    /// Sends a packet 100 ms later; whether it came out as it went in.
+    fn passes(&mut self, packet: &Packet) -> bool {
+        self.now = self.now + Duration::from_millis(100);
+        self.send(packet.clone()) == std::slice::from_ref(packet)
     }
 }
 
 fn is_gre(packet: &Packet) -> bool {
     let at = if packet.data[12..14] == [8, 0] { 23 } else { 20 };
     packet.data[at] == 47
+}
+
+/// Whether a packet of TCP over IPv4 goes to a port.
+fn goes_to(packet: &Packet, port: u16) -> bool {
+    packet.data[12..14] == [8, 0] && packet.data[36..38] == port.to_be_bytes()
 }
 
 fn connection(v6: bool) -> FiveTuple {
@@ -141,22 +153,45 @@ fn gso_packets_stay_whole() {
 }
 
 #[test]
-fn what_is_too_long_for_gre_is_cut_until_the_other_edge_has_accepted() {
-    let (mut pair, tuple) = (Pair::agreed(false), connection(false));
-    let parts = pair.send(segment(tuple, 5, 1_460));
-    assert!(pair.was_in_gre());
-    let payloads = parts.iter().map(|part| &part.data[54..]);
-    assert_eq!(payloads.clone().map(<[u8]>::len).collect::<Vec<_>>(), [1_422, 38]);
-    assert!(payloads.flatten().all(|byte| *byte == 5));
-    assert!(parts.iter().all(|part| Frame::parse(&part.data).is_ok() && part.offload.gso_type == 0));
+fn what_is_too_long_for_gre_crosses_in_two_parts_until_the_other_edge_has_accepted() {
+    for v6 in [false, true] {
+        let (mut pair, payload) = (Pair::agreed(v6), if v6 { 1_440 } else { 1_460 });
+        let mut full = segment(connection(v6), 5, payload);
+        full.data[800] ^= 1;
+        assert_eq!(pair.send(full.clone()), [full], "IPv6 {v6}: as it was, though it is corrupted");
+        assert!(pair.was_in_gre());
+        assert_eq!(pair.crossed.len(), 3, "an offer and two parts");
+        assert!(pair.crossed.iter().all(|it| it.data.len() <= 1_514));
+        assert!(!pair.near.send(pair.now, PORT, segment(connection(v6), 5, payload + 1_500)));
+    }
 }
 
 #[test]
-fn a_corrupted_segment_gets_no_checksum_that_is_right() {
+fn ports_take_longer_segments_while_the_other_end_rewrites() {
+    let length = |pair: &Pair| pair.near.ports(pair.now).next().map(|it| (it.mtu, it.segment_mtu));
     let mut pair = Pair::agreed(false);
-    let mut packet = segment(connection(false), 5, 1_460);
-    packet.data[700] ^= 1;
-    assert!(!pair.near.send(pair.now, PORT, packet), "it would have to be cut");
+    assert_eq!(length(&pair), Some((1_462, 1_500)));
+    pair.far = ready(false, true);
+    pair.later(Duration::from_secs(36));
+    assert_eq!(length(&pair), Some((1_462, 0)));
+}
+
+#[test]
+fn routers_that_take_less_are_heard_about_segments_too() {
+    let (mut pair, tuple) = (Pair::agreed(false), connection(false));
+    pair.send(segment(tuple, 1, 1_460));
+    pair.send(segment(tuple, 2, 1_460));
+    let lost = pair.crossed.last().unwrap().data.clone();
+    assert!(!is_gre(&pair.crossed[pair.crossed.len() - 1]));
+    let told = |frame: &[u8]| Packet::complete(TooBig::answer(frame, 1_400).unwrap());
+    let mut other = lost.clone();
+    other[35] ^= 1;
+    pair.near.handle_packet(pair.now, 0, told(&other));
+    assert_eq!(pair.near.ports(pair.now).next().unwrap().segment_mtu, 1_500, "no such connection");
+    assert_eq!(pair.near.handle_packet(pair.now, 0, told(&lost)), Arrival::Taken);
+    assert!(!pair.near.send(pair.now, PORT, segment(tuple, 2, 1_460)));
+    let fits = segment(tuple, 2, 1_360);
+    assert_eq!(pair.send(fits.clone()), [fits]);
 }
 
 #[test]
@@ -193,33 +228,95 @@ fn an_edge_that_knows_nothing_of_a_connection_says_so_and_it_is_offered_again() 
 }
 
 #[test]
-fn behind_a_firewall_that_knows_no_such_connections_everything_is_in_gre_and_tried_again_later() {
-    let (mut pair, tuple) = (Pair::agreed(false), connection(false));
-    pair.firewall = true;
-    let arrives = |pair: &mut Pair, seq| {
-        pair.now = pair.now + Duration::from_millis(100);
-        let packet = segment(tuple, seq, 100);
-        pair.send(packet.clone()) == [packet]
-    };
-    let lost = (0..60).filter(|seq| !arrives(&mut pair, *seq)).count();
-    assert!((10..25).contains(&lost), "{lost} were lost, all of the first seconds");
-    assert!((60..70).all(|seq| arrives(&mut pair, seq)));
-    pair.firewall = false;
+fn a_connection_of_which_nothing_arrives_is_in_gre_and_tried_again_later() {
+    let mut pair = Pair::agreed(false);
+    let other = FiveTuple { dst_port: 25, ..connection(false) };
+    let fine = |seq| segment(connection(false), seq, 100);
+    pair.firewall = Some(25);
+    let mut lost = 0;
+    for seq in 0..100 {
+        assert!(pair.passes(&fine(seq)), "{seq}");
+        lost += u32::from(!pair.passes(&segment(other, seq, 100)));
+    }
+    assert!((3..=12).contains(&lost), "{lost} were lost, all of the first second");
+    assert!(pair.passes(&fine(100)) && !pair.was_in_gre(), "other connections are not concerned");
+    pair.firewall = None;
     (0..7).for_each(|_| pair.later(Duration::from_secs(10)));
-    assert!((70..80).all(|seq| arrives(&mut pair, seq)));
+    (0..3).for_each(|seq| assert!(pair.passes(&segment(other, seq, 100))));
     assert!(!pair.was_in_gre(), "the firewall is gone");
+}
+
+#[test]
+fn a_connection_that_only_repeats_one_packet_is_in_gre_after_four() {
+    let mut pair = Pair::agreed(false);
+    pair.firewall = Some(5_201);
+    let packet = segment(connection(false), 1, 100);
+    pair.send(segment(connection(false), 0, 100));
+    // The retransmission timeout doubles.
+    let waits = [0, 200, 400, 800, 1_600];
+    let arrived = waits.map(|wait| {
+        pair.now = pair.now + Duration::from_millis(wait);
+        pair.send(packet.clone()).len()
+    });
+    assert_eq!(arrived, [0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn behind_a_firewall_that_knows_no_such_connections_everything_is_in_gre_and_tried_again_later() {
+    let mut pair = Pair::agreed(false);
+    pair.firewall = Some(5_201);
+    for src_port in 0..3 {
+        let one = FiveTuple { src_port, ..connection(false) };
+        (0..20).for_each(|seq| _ = pair.passes(&segment(one, seq, 100)));
+    }
+    let another = FiveTuple { src_port: 7, ..connection(false) };
+    assert!((0..50).all(|seq| pair.passes(&segment(another, seq, 100))), "none is tried");
+    assert_eq!(pair.send(syn(another, 1_460)), [syn(another, 1_460)], "the other end rewrites");
+    pair.later(Duration::from_secs(10));
+    let answer = syn(FiveTuple { src_port: 5_201, dst_port: 7, ..connection(false) }, 1_460);
+    assert!(pair.far.send(pair.now, PORT, answer.clone()));
+    let answer = pair.far.poll_packets().map(|(_, it)| pair.near.handle_packet(pair.now, 0, it)).last();
+    let Some(Arrival::Inner(PORT, clamped)) = answer else { panic!("{answer:?}") };
+    assert_eq!(clamped.data[56..58], 1_422_u16.to_be_bytes(), "segments to there are in GRE");
+    pair.firewall = None;
+    (0..7).for_each(|_| pair.later(Duration::from_secs(10)));
+    assert!((0..3).all(|seq| pair.passes(&segment(another, seq, 100))));
+    assert!(!pair.was_in_gre(), "the firewall is gone");
+}
+
+#[test]
+fn an_edge_that_stops_rewriting_without_a_word_gets_everything_in_gre_after_three_seconds() {
+    let (mut pair, tuple) = (Pair::agreed(false), connection(false));
+    (0..5).for_each(|seq| assert!(pair.passes(&segment(tuple, seq, 100))));
+    pair.far = ready(false, true);
+    let lost = (0..100).filter(|seq| !pair.passes(&segment(tuple, *seq, 100))).count();
+    assert!((25..55).contains(&lost), "{lost}");
+    assert!(pair.was_in_gre());
+}
+
+#[test]
+fn resets_are_neither_rewritten_nor_restored() {
+    let (mut pair, tuple) = (Pair::agreed(false), connection(false));
+    (0..3).for_each(|seq| _ = pair.send(segment(tuple, seq, 100)));
+    let reset = |tuple| Packet::complete(build::tcp(tuple).flags(TcpFlags::RST).numbers(9, 0).frame());
+    assert_eq!(pair.send(reset(tuple)), [reset(tuple)]);
+    assert!(pair.was_in_gre());
+    // What a firewall on the way would make of a packet.
+    let FiveTuple { src_port, dst_port, .. } = tuple;
+    let strange = FiveTuple { src_port, dst_port, ..crate::bench::tuple("192.0.2.6", "192.0.2.70") };
+    assert_eq!(pair.far.handle_packet(pair.now, 0, reset(strange)), Arrival::Taken);
 }
 
 #[test]
 fn a_tunnel_that_was_interrupted_goes_on_as_before() {
     let (mut pair, tuple) = (Pair::agreed(false), connection(false));
     (0..20).for_each(|seq| _ = pair.send(segment(tuple, seq, 100)));
-    for seq in 20..50 {
+    for seq in 20..40 {
         pair.now = pair.now + Duration::from_millis(100);
         assert!(pair.near.send(pair.now, PORT, segment(tuple, seq, 100)));
         pair.near.poll_packets().for_each(drop);
     }
-    for seq in 50..80 {
+    for seq in 40..80 {
         pair.now = pair.now + Duration::from_millis(100);
         let packet = segment(tuple, seq, 100);
         assert_eq!(pair.send(packet.clone()), [packet]);
@@ -259,12 +356,20 @@ fn what_could_not_be_restored_or_would_fare_worse_on_the_way_is_in_gre() {
         change(&mut packet.data);
         packet
     };
-    let low = changed(|data| data[22] = 31);
-    let may_be_fragmented = changed(|data| data[20] = 0);
+    // The checksum of the header stays right.
+    let low = changed(|data| (data[22], data[18]) = (31, data[18].wrapping_add(33)));
+    let may_be_fragmented = changed(|data| (data[20], data[18]) = (0, data[18].wrapping_add(0x40)));
+    let corrupted_header = changed(|data| data[24] ^= 1);
+    let with_options = changed(|data| {
+        data.splice(34..34, [1, 1, 1, 0]);
+        data[14] = 0x46;
+        data[17] += 4;
+    });
     let tagged = changed(|data| VlanTag { id: 42, pcp: 0, dei: false }.push(data));
     let other_family = segment(connection(true), 1, 100);
     let other_protocol = changed(|data| data[23] = 17);
-    for packet in [low, may_be_fragmented, tagged, other_family, other_protocol] {
+    let others = [corrupted_header, with_options, tagged, other_family, other_protocol];
+    for packet in [low, may_be_fragmented].into_iter().chain(others) {
         let mut pair = Pair::agreed(false);
         for _ in 0..3 {
             assert_eq!(pair.send(packet.clone()), std::slice::from_ref(&packet));

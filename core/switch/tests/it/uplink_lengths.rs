@@ -13,7 +13,7 @@ fn a_tunnel_is_as_long_as_routers_on_its_way_say_and_tried_again_later() {
     for v6 in [false, true] {
         let (mut near, mut far) = (ready(v6, false), ready(v6, true));
         let (outside, least) = if v6 { (58, 1_342) } else { (38, 1_322) };
-        let mtu = |uplinks: &Uplinks| uplinks.ports().next().unwrap().mtu;
+        let mtu = |uplinks: &Uplinks| uplinks.ports(NOW).next().unwrap().mtu;
         assert_eq!(mtu(&near), 1_500 - outside);
         assert!(near.send(NOW, PORT, Packet::complete(vec![0; 1_456])));
         let lost = sent(&mut near).pop().unwrap();
@@ -48,8 +48,8 @@ fn what_strangers_say_of_lengths_is_not_believed() {
         let mut strange = if at == 50 { told.clone() } else { TooBig::answer(&other, 1_390).unwrap() };
         strange[50] = if at == 50 { byte } else { strange[50] };
         near.handle_packet(NOW, 0, Packet::complete(strange));
-        assert_eq!(near.ports().next().unwrap().mtu, 1_462, "byte {at}");
+        assert_eq!(near.ports(NOW).next().unwrap().mtu, 1_462, "byte {at}");
     }
     near.handle_packet(NOW, 0, Packet::complete(told));
-    assert_eq!(near.ports().next().unwrap().mtu, 1_352);
+    assert_eq!(near.ports(NOW).next().unwrap().mtu, 1_352);
 }

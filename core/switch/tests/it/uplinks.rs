@@ -145,7 +145,7 @@ fn a_router_that_solicits_an_uplinks_address_is_told() {
 #[test]
 fn next_hops_are_asked_for_every_second_until_they_answer_and_then_the_tunnel_is_up() {
     let mut uplinks = edge(false, false);
-    let up = |uplinks: &Uplinks| uplinks.ports().map(|it| (it.number, it.is_up)).collect::<Vec<_>>();
+    let up = |uplinks: &Uplinks| uplinks.ports(NOW).map(|it| (it.number, it.is_up)).collect::<Vec<_>>();
     assert_eq!(up(&uplinks), [(PORT, false)]);
     for second in 0..3 {
         let now = Time::from_millis(second * 1_000);
@@ -175,7 +175,7 @@ fn a_group_and_strangers_are_no_next_hops() {
     {
         uplinks.handle_packet(NOW, 0, Packet::complete(Arp::request(mac, address, OWN).frame()));
     }
-    assert!(uplinks.ports().all(|it| !it.is_up));
+    assert!(uplinks.ports(NOW).all(|it| !it.is_up));
 }
 
 #[test]

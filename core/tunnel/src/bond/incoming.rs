@@ -191,12 +191,14 @@ impl Incoming {
             self.settle(now);
             self.resequencer.handle_timeout(now);
         }
+        self.paths.iter_mut().for_each(|path| path.recovery.handle_timeout(now));
         self.release(now);
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         let missing = self.paths.iter().filter_map(|path| path.missing.poll_timeout());
-        missing.chain(self.resequencer.poll_timeout()).chain(self.pacer.poll_timeout()).min()
+        let recovery = self.paths.iter().filter_map(|path| path.recovery.poll_timeout());
+        missing.chain(recovery).chain(self.resequencer.poll_timeout()).chain(self.pacer.poll_timeout()).min()
     }
 
     pub(super) fn poll_packet(&mut self) -> Option<Vec<u8>> {

@@ -6,9 +6,9 @@ use braid_types::{MacAddr, PortNo};
 
 use super::super::frame::Around;
 use crate::action::{Act, SetField};
-use crate::packets::Packet;
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::rewrite;
+use crate::packets::{Packet, fold, sum};
 use crate::tunnel::Ends;
 
 /// The source and destination ports of a TCP connection.
@@ -17,8 +17,10 @@ pub(super) type Ports = (u16, u16);
 /// The time to live between edges: the default of RFC 1700.
 const TTL: u8 = 64;
 /// A packet that others may forward less often is kept from dying on the way by GRE, whose header has its own time to live.
-const LEAST_TTL: u8 = 32;
+const MIN_TTL: u8 = 32;
 const DONT_FRAGMENT: u8 = 0x40;
+const SYN: u64 = 2;
+const RST: u64 = 4;
 
 /// What is written into each packet of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,12 +64,33 @@ impl Segment {
         Some(Self { ports: (tuple.src_port, tuple.dst_port), headers, key, layout })
     }
 
-    /// Whether routers treat it as they would treat GRE around it: none fragments it, nor drops it for its time to live.
+    /// Whether routers treat it as they would treat GRE around it: its IP header is plain and valid, none fragments it, or drops it for its
+    /// time to live. RST stays in GRE, as firewalls judge connections by it.
     pub(super) fn travels_well(&self, packet: &Packet) -> bool {
-        let is_v4 = self.headers.ends.src.is_ipv4();
-        let flags = self.layout.network.and_then(|network| packet.data.get(network + 6));
-        let is_whole = !is_v4 || flags.is_some_and(|flags| flags & DONT_FRAGMENT != 0);
-        is_whole && self.headers.ttl >= LEAST_TTL
+        let places = self.layout.network.zip(self.layout.transport);
+        let header = places.and_then(|(network, transport)| packet.data.get(network..transport));
+        let is_plain = header.is_some_and(|header| match self.headers.ends.src {
+            IpAddr::V4(_) => {
+                header.len() == 20
+                    && header.get(6).is_some_and(|flags| flags & DONT_FRAGMENT != 0)
+                    && fold(sum(header)) == u16::MAX
+            }
+            IpAddr::V6(_) => header.len() == 40,
+        });
+        is_plain
+            && self.layout.end <= packet.data.len()
+            && self.headers.ttl >= MIN_TTL
+            && self.key.get(key::TCP_FLAGS) & RST == 0
+    }
+
+    /// Whether it opens its connection: it stays in GRE, as RST does.
+    pub(super) const fn is_opening(&self) -> bool {
+        self.key.get(key::TCP_FLAGS) & SYN != 0
+    }
+
+    /// Whether it resets its connection.
+    pub(super) const fn is_reset(&self) -> bool {
+        self.key.get(key::TCP_FLAGS) & RST != 0
     }
 
     /// Writes other headers, of the same family; checksums follow.

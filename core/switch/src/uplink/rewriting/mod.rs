@@ -5,36 +5,35 @@
 //! other edge has **accepted**, packets cross with the tunnel's addresses, and the other edge restores the headers. Until then,
 //! and whenever the two do not agree, packets are in GRE as without rewriting.
 
+mod accepted;
 mod headers;
 mod notice;
+mod offer;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_types::{RateLimit, Time};
 
 use super::frame::Around;
 use crate::packets::Packet;
-use headers::{Headers, Ports, Segment};
-use notice::{Notice, Offered};
+use accepted::AcceptedConnections;
+use headers::{Headers, Segment};
+use notice::Notice;
+use offer::{Offers, Progress};
 
 /// The greatest number of connections in each direction of a tunnel.
 const MAX_CONNECTIONS: usize = 4_096;
-/// The interval of searches for connections that are no more, where there is no room for another.
+/// Where there is no room for another, those make room that have been silent for so long.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The interval of searches for them.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// Ports belong to a connection until it has been silent for so long: packets of the old one may still be under way.
+const REUSE_TIMEOUT: Duration = Duration::from_secs(2);
 const HELLO_INTERVAL: Duration = Duration::from_secs(10);
 /// Without a welcome for so long, the other end counts as one that does not rewrite.
 const WELCOME_TIMEOUT: Duration = Duration::from_secs(35);
-/// Offers of a connection are repeated, so that both ends know what arrives.
-const OFFER_INTERVAL: Duration = Duration::from_millis(500);
-/// An acceptance holds for so long at the sender, and the headers at the receiver for twice that.
-const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(60);
-/// Ports belong to a connection until it has been silent for so long: packets of the old one may still be under way.
-const REUSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// So many packets do not get lost by chance, all of them.
-const MIN_LOST: u32 = 8;
-/// A tunnel that does not let rewritten packets pass is tried again after so long, then after twice as long, and so on.
+/// If of so many connections in a row nothing arrives, nothing is rewritten for a while: first for [`FIRST_PAUSE`], then for twice as long.
+const MAX_FAILED: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 const MAX_PAUSE: Duration = Duration::from_secs(3_600);
 /// Refusals a second.
@@ -44,40 +43,20 @@ const MAX_REFUSALS: u32 = 10;
 #[derive(Debug, Default)]
 pub(super) struct Rewriting {
     /// Those whose packets this end sends.
-    offers: BTreeMap<Ports, Offer>,
+    offers: Offers,
     /// Those whose packets the other end sends.
-    accepted: BTreeMap<Ports, Accepted>,
+    accepted: AcceptedConnections,
     /// Until when the other end counts as one that rewrites.
     welcome_until: Time,
+    /// Whether the other end rewrites nothing for now.
+    is_other_paused: bool,
     next_hello: Time,
+    /// The connections in a row of which nothing arrived.
+    failed: u32,
     /// Until when nothing is rewritten, and how long that is.
     pause: Option<(Time, Duration)>,
-    last_number: u32,
-    swept: Time,
     refusals: RateLimit,
     notices: Vec<Notice>,
-}
-
-#[derive(Debug)]
-struct Offer {
-    number: u32,
-    headers: Headers,
-    used: Time,
-    offered: Option<Time>,
-    accepted_until: Time,
-    sent: u32,
-    /// What had been sent and had arrived by the last acceptance that showed progress.
-    progress: (u32, u32),
-    /// What had been sent by the first acceptance after it that should have shown some.
-    suspected: Option<u32>,
-}
-
-#[derive(Debug)]
-struct Accepted {
-    number: u32,
-    headers: Headers,
-    offered: Time,
-    arrived: u32,
 }
 
 /// What becomes of a packet that came between the ends of a tunnel without GRE.
@@ -85,7 +64,7 @@ struct Accepted {
 pub(super) enum Restored {
     /// It has its own headers again.
     Yes,
-    /// Its connection is unknown.
+    /// Its connection is unknown, or it resets one: such a packet is of somebody on the way.
     Refused,
     /// It is no TCP.
     Other,
@@ -94,76 +73,63 @@ pub(super) enum Restored {
 impl Rewriting {
     /// Gives a packet that leaves by the tunnel the tunnel's headers, if the other end knows its own; whether it has them.
     pub(super) fn send(&mut self, now: Time, around: &Around, packet: &mut Packet) -> bool {
-        if !self.is_agreed(now) {
+        if !self.is_welcome(now) || self.is_paused(now) {
             return false;
         }
         let Some(segment) = Segment::read(packet).filter(|segment| segment.travels_well(packet)) else {
             return false;
         };
         let is_same_family = segment.headers.ends.src.is_ipv4() == around.ends.src.is_ipv4();
-        if !is_same_family || !self.passes(now, segment.ports, segment.headers) {
+        if !is_same_family {
             return false;
         }
-        segment.rewrite(packet, &Headers::across(around));
-        true
+        let (passes, offered) =
+            self.offers.passes(now, (segment.ports, segment.headers), !segment.is_opening());
+        self.notices.extend(offered.map(Notice::Offer));
+        if passes {
+            segment.rewrite(packet, &Headers::across(around));
+        }
+        passes
     }
 
     /// Gives a packet that came between the ends of the tunnel its own headers.
     pub(super) fn receive(&mut self, now: Time, packet: &mut Packet) -> Restored {
         let Some(segment) = Segment::read(packet) else { return Restored::Other };
-        let known = self.accepted.get_mut(&segment.ports);
-        let Some(known) = known.filter(|known| now.since(known.offered) < HEADERS_TIMEOUT) else {
+        if segment.is_reset() {
+            return Restored::Refused;
+        }
+        let Some(headers) = self.accepted.arrived(now, segment.ports) else {
             if self.refusals.take(now, MAX_REFUSALS, Duration::from_secs(1)) {
                 self.notices.push(Notice::Refusal(segment.ports));
             }
             return Restored::Refused;
         };
-        known.arrived = known.arrived.wrapping_add(1);
-        segment.rewrite(packet, &known.headers);
+        segment.rewrite(packet, &headers);
         Restored::Yes
     }
 
-    /// Whether both ends rewrite, and what is rewritten arrives.
-    pub(super) fn is_agreed(&self, now: Time) -> bool {
-        now < self.welcome_until && self.pause.is_none_or(|(until, _)| until <= now)
+    /// Whether packets of a connection have left rewritten.
+    pub(super) fn sends(&self, ports: (u16, u16)) -> bool {
+        self.offers.has_sent(ports)
     }
 
-    /// Whether a packet of a connection may be rewritten, which is offered where it is new.
-    fn passes(&mut self, now: Time, ports: Ports, headers: Headers) -> bool {
-        if !self.offers.contains_key(&ports) && !self.has_room(now) {
-            return false;
-        }
-        let number = self.last_number.wrapping_add(1);
-        let offer = self.offers.entry(ports).or_insert_with(|| Offer::new(number, headers, now));
-        if offer.headers != headers {
-            if now.since(offer.used) < REUSE_TIMEOUT {
-                return false;
-            }
-            *offer = Offer::new(number, headers, now);
-        }
-        self.last_number = self.last_number.max(offer.number);
-        offer.used = now;
-        if offer.is_due(now) {
-            let Offer { number, headers, sent, .. } = *offer;
-            offer.offered = Some(now);
-            self.notices.push(Notice::Offer(Offered { ports, number, sent, headers }));
-        }
-        let passes = now < offer.accepted_until;
-        offer.sent = offer.sent.wrapping_add(u32::from(passes));
-        passes
+    /// Whether the other end rewrites, too.
+    pub(super) fn is_welcome(&self, now: Time) -> bool {
+        now < self.welcome_until
     }
 
-    /// Whether there is room for another connection.
-    fn has_room(&mut self, now: Time) -> bool {
-        let is_full = |all: usize| all >= MAX_CONNECTIONS;
-        if (is_full(self.offers.len()) || is_full(self.accepted.len()))
-            && now.since(self.swept) >= SWEEP_INTERVAL
-        {
-            self.swept = now;
-            self.offers.retain(|_, offer| now.since(offer.used) < HEADERS_TIMEOUT);
-            self.accepted.retain(|_, known| now.since(known.offered) < HEADERS_TIMEOUT);
-        }
-        !is_full(self.offers.len()) && !is_full(self.accepted.len())
+    /// Whether what the other end sends is rewritten.
+    pub(super) fn is_used_by_other_end(&self, now: Time) -> bool {
+        self.is_welcome(now) && !self.is_other_paused
+    }
+
+    /// Whether what this end sends is rewritten.
+    pub(super) fn is_used(&self, now: Time) -> bool {
+        self.is_welcome(now) && !self.is_paused(now)
+    }
+
+    fn is_paused(&self, now: Time) -> bool {
+        self.pause.is_some_and(|(until, _)| now < until)
     }
 }
 
@@ -172,40 +138,33 @@ impl Rewriting {
     /// A notice of the other end has come.
     pub(super) fn handle_notice(&mut self, now: Time, bytes: &[u8]) {
         match Notice::decode(bytes) {
-            Some(Notice::Hello) => self.notices.push(Notice::Welcome),
-            Some(Notice::Welcome) => self.welcome_until = now + WELCOME_TIMEOUT,
-            Some(Notice::Offer(offered)) => self.accept(now, &offered),
+            Some(Notice::Hello) => self.notices.push(Notice::Welcome { is_paused: self.is_paused(now) }),
+            Some(Notice::Welcome { is_paused }) => {
+                self.welcome_until = now + WELCOME_TIMEOUT;
+                self.is_other_paused = is_paused;
+            }
+            Some(Notice::Offer(offered)) => self.notices.extend(self.accepted.accept(now, &offered)),
             Some(Notice::Acceptance { ports, number, sent, arrived }) => {
-                let offer = self.offers.get_mut(&ports).filter(|offer| offer.number == number);
-                if offer.is_some_and(|offer| !offer.accepted(now, sent, arrived)) {
-                    self.pause(now);
+                match self.offers.accepted(now, (ports, number), (sent, arrived)) {
+                    Progress::Unknown => {}
+                    Progress::Some => (self.failed, self.pause) = (0, None),
+                    Progress::None => self.count_failed(now),
                 }
             }
-            Some(Notice::Refusal(ports)) => _ = self.offers.remove(&ports),
+            Some(Notice::Refusal(ports)) => self.offers.remove(ports),
             None => {}
         }
     }
 
-    fn accept(&mut self, now: Time, offered: &Offered) {
-        let Offered { ports, number, sent, headers } = *offered;
-        if !self.accepted.contains_key(&ports) && !self.has_room(now) {
-            return;
-        }
-        let new = || Accepted { number, headers, offered: now, arrived: 0 };
-        let known = self.accepted.entry(ports).or_insert_with(new);
-        if (known.number, known.headers) != (number, headers) {
-            *known = new();
-        }
-        known.offered = now;
-        let arrived = known.arrived;
-        self.notices.push(Notice::Acceptance { ports, number, sent, arrived });
-    }
-
     /// What is rewritten does not arrive: a firewall may be on the way that knows no such connections.
-    fn pause(&mut self, now: Time) {
-        let length = self.pause.map_or(FIRST_PAUSE, |(_, last)| (last * 2).min(MAX_PAUSE));
-        self.pause = Some((now + length, length));
-        self.offers.clear();
+    fn count_failed(&mut self, now: Time) {
+        self.failed += 1;
+        if self.failed >= MAX_FAILED {
+            let length = self.pause.map_or(FIRST_PAUSE, |(_, last)| (last * 2).min(MAX_PAUSE));
+            self.pause = Some((now + length, length));
+            self.failed = 0;
+            self.offers = Offers::default();
+        }
     }
 
     /// The notices that are to be sent.
@@ -224,32 +183,5 @@ impl Rewriting {
             self.next_hello = now + HELLO_INTERVAL;
             self.notices.push(Notice::Hello);
         }
-    }
-}
-
-impl Offer {
-    const fn new(number: u32, headers: Headers, now: Time) -> Self {
-        let (offered, accepted_until, sent) = (None, Time::ZERO, 0);
-        Self { number, headers, used: now, offered, accepted_until, sent, progress: (0, 0), suspected: None }
-    }
-
-    fn is_due(&self, now: Time) -> bool {
-        self.offered.is_none_or(|offered| now.since(offered) >= OFFER_INTERVAL)
-    }
-
-    /// The other end has so many of the packets that were sent; whether some of the last ones arrived.
-    ///
-    /// While the whole tunnel is interrupted, packets are lost, too. So it counts only once more were lost while offers arrived.
-    fn accepted(&mut self, now: Time, sent: u32, arrived: u32) -> bool {
-        let (sent_before, arrived_before) = self.progress;
-        if arrived != arrived_before {
-            (self.progress, self.suspected) = ((sent, arrived), None);
-        } else if self.suspected.is_some_and(|suspected| suspected != sent) {
-            return false;
-        } else if sent.wrapping_sub(sent_before) >= MIN_LOST {
-            self.suspected = Some(sent);
-        }
-        self.accepted_until = now + ACCEPTANCE_TIMEOUT;
-        true
     }
 }

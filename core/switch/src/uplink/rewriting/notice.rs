@@ -2,7 +2,8 @@
 //!
 //! | notice | bytes after the version and the kind |
 //! |---|---|
-//! | hello, welcome | none |
+//! | hello | none |
+//! | welcome | 1 if its sender rewrites nothing for now, else 0 |
 //! | offer | ports, number, sent, Ethernet destination and source, time to live, 4 or 6, IP addresses |
 //! | acceptance | ports, number, sent, arrived |
 //! | refusal | ports |
@@ -25,7 +26,10 @@ pub(super) enum Notice {
     /// The sender rewrites; does the other end?
     Hello,
     /// It does.
-    Welcome,
+    Welcome {
+        /// Whether nothing that it rewrites arrives, so that it rewrites nothing for now.
+        is_paused: bool,
+    },
     /// A connection whose packets the sender would like to rewrite.
     Offer(Offered),
     /// The sender of this knows the headers of an offer.
@@ -59,7 +63,8 @@ impl Notice {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION, self.kind()];
         match self {
-            Self::Hello | Self::Welcome => {}
+            Self::Hello => {}
+            Self::Welcome { is_paused } => out.push(u8::from(*is_paused)),
             Self::Offer(Offered { ports, number, sent, headers }) => {
                 put_ports(&mut out, *ports);
                 out.extend([*number, *sent].map(u32::to_be_bytes).as_flattened());
@@ -79,7 +84,7 @@ impl Notice {
     const fn kind(&self) -> u8 {
         match self {
             Self::Hello => 0,
-            Self::Welcome => 1,
+            Self::Welcome { .. } => 1,
             Self::Offer(_) => 2,
             Self::Acceptance { .. } => 3,
             Self::Refusal(_) => 4,
@@ -92,7 +97,7 @@ impl Notice {
         let [version, kind] = reader.take()?;
         match (version, kind) {
             (VERSION, 0) => Some(Self::Hello),
-            (VERSION, 1) => Some(Self::Welcome),
+            (VERSION, 1) => reader.take().map(|[paused]| Self::Welcome { is_paused: paused != 0 }),
             (VERSION, 2) => Some(Self::Offer(reader.offered()?)),
             (VERSION, 3) => Some(Self::Acceptance {
                 ports: reader.ports()?,
@@ -165,7 +170,8 @@ mod tests {
         };
         vec![
             Notice::Hello,
-            Notice::Welcome,
+            Notice::Welcome { is_paused: false },
+            Notice::Welcome { is_paused: true },
             offer("10.9.0.1", "10.9.0.2"),
             offer("fd00::1", "fd00::2"),
             Notice::Acceptance { ports, number, sent, arrived },

@@ -28,6 +28,12 @@ fn shard(content: &[u8]) -> Option<Vec<u8>> {
     Some([&head.to_be_bytes()[..], rest].concat())
 }
 
+/// Whether bytes can be those of a shard: a whole number of the code's symbols of 16 bits, and no more than a content has.
+fn is_shard(bytes: &[u8]) -> bool {
+    let longest = (SHARD_HEAD + MAX_CONTENT).next_multiple_of(2);
+    (SHARD_HEAD..=longest).contains(&bytes.len()) && bytes.len().is_multiple_of(2)
+}
+
 /// The content of a shard, as the packet with this number of this path.
 fn content(shard: &[u8], path: u8, seq: u32) -> Option<Vec<u8>> {
     let (head, rest) = shard.split_first_chunk::<SHARD_HEAD>()?;
@@ -148,6 +154,42 @@ mod tests {
             recovery.note(now, turn.wrapping_add(3), &[1, 2, 3, 4, 5, 6, 7]);
             assert!(recovery.waiting() <= 64);
             while recovery.poll().is_some() {}
+        }
+    }
+
+    #[test]
+    fn so_many_blocks_are_solved_in_a_second_and_everything_is_forgotten_in_silence() {
+        let mut recovery = Recovery::default();
+        let mut solved = |now: Time, first: u32| {
+            for seq in first..first + 400 {
+                let mut block = Block::default();
+                contents(seq, 1).into_iter().for_each(|content| _ = block.add(now, seq, content.into()));
+                let parity = block.take(1, 3).pop().unwrap();
+                let Some(Frame::Parity(parity)) = Frame::read(&parity) else { unreachable!() };
+                recovery.note_parity(now, seq + 1, &parity);
+            }
+            std::iter::from_fn(|| recovery.poll()).count()
+        };
+        assert_eq!(solved(Time::ZERO, 0), 150);
+        assert_eq!(solved(Time::from_millis(100), 1_000), 15);
+        assert_eq!(solved(Time::from_millis(1_500), 2_000), 150);
+        let due = recovery.poll_timeout().unwrap();
+        assert!(recovery.waiting() == 0 && due == Time::from_millis(4_500));
+        let bytes = [0xff; 2];
+        let lone = Parity { path: 3, count: 2, first: 9_000, index: 0, bytes: &bytes };
+        recovery.note_parity(Time::from_millis(1_500), 9_000, &lone);
+        assert_eq!(recovery.waiting(), 1);
+        recovery.handle_timeout(due);
+        assert_eq!((recovery.waiting(), recovery.poll_timeout()), (0, None));
+    }
+
+    #[test]
+    fn parity_that_is_no_shard_is_dropped() {
+        for length in [0, 1, 3, 8_201, 8_400, 60_000] {
+            let (mut recovery, bytes) = (Recovery::default(), vec![0; length]);
+            let parity = Parity { path: 3, count: 2, first: 7, index: 0, bytes: &bytes };
+            recovery.note_parity(Time::ZERO, 7, &parity);
+            assert_eq!(recovery.waiting(), 0, "{length} bytes");
         }
     }
 
