@@ -22,6 +22,8 @@ const USED_FOR: Duration = Duration::from_secs(1);
 /// packets by jitter or repairs.
 const WORTH: f64 = 0.08;
 const ROUGH_WORTH: f64 = 0.15;
+/// It has to carry less for this long: what a path carries at most is not known to a tenth before.
+const UNWORTHY_FOR: Duration = Duration::from_secs(1);
 /// The pause until it is tried again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
@@ -80,6 +82,8 @@ struct Cost {
 struct Rest {
     until: Time,
     pause: Duration,
+    /// Since when it has carried less than it is worth.
+    unworthy: Option<Time>,
 }
 
 impl Lines {
@@ -179,12 +183,19 @@ impl Lines {
         let paths = self.lines.iter().zip(&mut self.rests).zip(&self.waiting).zip(in_use);
         for (((line, rest), waiting), _) in paths.filter(|(_, is_used)| *is_used) {
             let limit = line.as_ref().and_then(|line| Some((line.limit(waiting.bytes())?, least(line))));
-            if rest.until <= now && limit.is_some_and(|(rate, least)| rate < least) {
+            match limit {
+                Some((rate, least)) if rate < least && rest.until <= now => {
+                    rest.unworthy.get_or_insert(now);
+                }
+                Some(_) => rest.unworthy = None,
+                None => {}
+            }
+            if rest.unworthy.is_some_and(|since| now.since(since) >= UNWORTHY_FOR) {
                 // What was long ago says nothing, either.
                 let is_recent = now.since(rest.until) < MAX_PAUSE;
                 let before = if is_recent { rest.pause } else { Duration::ZERO };
                 let pause = before.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
-                *rest = Rest { until: now + pause, pause };
+                *rest = Rest { until: now + pause, pause, unworthy: None };
             }
         }
     }
