@@ -3,8 +3,7 @@
 use braid_types::Time;
 
 use super::device::Device;
-use super::frame::Around;
-use super::frame::ETHERNET;
+use super::frame::{Around, ETHERNET};
 use super::parts::Parts;
 use super::pmtu_cache::PathMtu;
 use super::rewriting::Rewriting;

@@ -1,19 +1,15 @@
 //! Connections whose packets come rewritten, and the headers that they get.
 
-use std::collections::BTreeMap;
-
 use braid_types::Time;
 
+use super::REUSE_TIMEOUT;
 use super::headers::{Headers, Ports};
 use super::notice::{Notice, Offered};
-use super::{IDLE_TIMEOUT, MAX_CONNECTIONS, REUSE_TIMEOUT, SWEEP_INTERVAL};
+use super::table::{Table, Used};
 
 /// The connections that the other end has offered.
 #[derive(Debug, Default)]
-pub(super) struct AcceptedConnections {
-    all: BTreeMap<Ports, Accepted>,
-    swept: Time,
-}
+pub(super) struct AcceptedConnections(Table<Accepted>);
 
 #[derive(Debug)]
 struct Accepted {
@@ -24,10 +20,16 @@ struct Accepted {
     arrived: u32,
 }
 
+impl Used for Accepted {
+    fn used(&self) -> Time {
+        self.used
+    }
+}
+
 impl AcceptedConnections {
     /// A packet has arrived; the headers that it gets, if its connection is known.
     pub(super) fn arrived(&mut self, now: Time, ports: Ports) -> Option<Headers> {
-        let known = self.all.get_mut(&ports)?;
+        let known = self.0.get_mut(ports)?;
         known.arrived = known.arrived.wrapping_add(1);
         known.used = now;
         Some(known.headers)
@@ -36,11 +38,8 @@ impl AcceptedConnections {
     /// A connection is offered; the acceptance, if there is room for it and its ports are free.
     pub(super) fn accept(&mut self, now: Time, offered: &Offered) -> Option<Notice> {
         let Offered { ports, number, sent, headers } = *offered;
-        if !self.all.contains_key(&ports) && !self.has_room(now) {
-            return None;
-        }
         let new = || Accepted { number, headers, used: now, arrived: 0 };
-        let known = self.all.entry(ports).or_insert_with(new);
+        let known = self.0.get_or_insert(now, ports, new)?;
         if known.headers != headers && now.since(known.used) < REUSE_TIMEOUT {
             return None;
         }
@@ -49,13 +48,5 @@ impl AcceptedConnections {
         }
         known.used = now;
         Some(Notice::Acceptance { ports, number, sent, arrived: known.arrived })
-    }
-
-    fn has_room(&mut self, now: Time) -> bool {
-        if self.all.len() >= MAX_CONNECTIONS && now.since(self.swept) >= SWEEP_INTERVAL {
-            self.swept = now;
-            self.all.retain(|_, known| now.since(known.used) < IDLE_TIMEOUT);
-        }
-        self.all.len() < MAX_CONNECTIONS
     }
 }

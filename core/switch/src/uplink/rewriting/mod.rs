@@ -9,6 +9,7 @@ mod accepted;
 mod headers;
 mod notice;
 mod offer;
+mod table;
 
 use std::time::Duration;
 
@@ -21,12 +22,6 @@ use headers::{Headers, Segment};
 use notice::Notice;
 use offer::{Offers, Progress};
 
-/// The greatest number of connections in each direction of a tunnel.
-const MAX_CONNECTIONS: usize = 4_096;
-/// Where there is no room for another, those make room that have been silent for so long.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The interval of searches for them.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// Ports belong to a connection until it has been silent for so long: packets of the old one may still be under way.
 const REUSE_TIMEOUT: Duration = Duration::from_secs(2);
 const HELLO_INTERVAL: Duration = Duration::from_secs(10);

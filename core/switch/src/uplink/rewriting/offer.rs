@@ -1,13 +1,13 @@
 //! Connections whose packets are to leave rewritten, and whether those arrive.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_types::Time;
 
+use super::REUSE_TIMEOUT;
 use super::headers::{Headers, Ports};
 use super::notice::Offered;
-use super::{IDLE_TIMEOUT, MAX_CONNECTIONS, REUSE_TIMEOUT, SWEEP_INTERVAL};
+use super::table::{Table, Used};
 
 /// Offers are repeated in this interval, so that both ends know what arrives; in the shorter one until that is known.
 const OFFER_INTERVAL: Duration = Duration::from_secs(2);
@@ -25,9 +25,8 @@ const MAX_SUSPENSION: Duration = Duration::from_secs(3_600);
 /// The connections that this end has offered.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
-    all: BTreeMap<Ports, Offer>,
+    all: Table<Offer>,
     last_number: u32,
-    swept: Time,
 }
 
 /// Whether packets arrive, by an acceptance.
@@ -67,16 +66,14 @@ impl Offers {
         (ports, headers): (Ports, Headers),
         may_pass: bool,
     ) -> (bool, Option<Offered>) {
-        if !self.all.contains_key(&ports) && !self.has_room(now) {
-            return (false, None);
-        }
         let number = self.last_number.wrapping_add(1);
-        let offer = self.all.entry(ports).or_insert_with(|| Offer::new(number, headers, now));
+        let new = || Offer::new(number, headers, now);
+        let Some(offer) = self.all.get_or_insert(now, ports, new) else { return (false, None) };
         if offer.headers != headers {
             if now.since(offer.used) < REUSE_TIMEOUT {
                 return (false, None);
             }
-            *offer = Offer::new(number, headers, now);
+            *offer = new();
         }
         if offer.number == number {
             self.last_number = number;
@@ -95,26 +92,24 @@ impl Offers {
         (ports, number): (Ports, u32),
         (sent, arrived): (u32, u32),
     ) -> Progress {
-        let offer = self.all.get_mut(&ports).filter(|offer| offer.number == number);
+        let offer = self.all.get_mut(ports).filter(|offer| offer.number == number);
         offer.map_or(Progress::Unknown, |offer| offer.accepted(now, sent, arrived))
     }
 
     /// Whether packets of a connection have left rewritten.
     pub(super) fn has_sent(&self, ports: Ports) -> bool {
-        self.all.get(&ports).is_some_and(|offer| offer.sent > 0)
+        self.all.get(ports).is_some_and(|offer| offer.sent > 0)
     }
 
     /// The other end does not know a connection.
     pub(super) fn remove(&mut self, ports: Ports) {
-        self.all.remove(&ports);
+        self.all.remove(ports);
     }
+}
 
-    fn has_room(&mut self, now: Time) -> bool {
-        if self.all.len() >= MAX_CONNECTIONS && now.since(self.swept) >= SWEEP_INTERVAL {
-            self.swept = now;
-            self.all.retain(|_, offer| now.since(offer.used) < IDLE_TIMEOUT);
-        }
-        self.all.len() < MAX_CONNECTIONS
+impl Used for Offer {
+    fn used(&self) -> Time {
+        self.used
     }
 }
 

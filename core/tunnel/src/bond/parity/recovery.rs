@@ -16,8 +16,8 @@ const MAX_BLOCKS: usize = 64;
 const PARITY_MEMORY: Duration = Duration::from_secs(3);
 /// A block that still lacks something then is given up.
 const BLOCK_TIMEOUT: Duration = Duration::from_secs(1);
-/// Blocks that are solved in a second. Each takes a quarter of a millisecond, however short it is, and the other end makes as many as it
-/// likes; a path of 100 Mbit/s that loses 1 % needs 85.
+/// Blocks that are solved in a second. Each costs the same, however short it is, and the other end makes as many as it likes; a path of
+/// 100 Mbit/s that loses 1 % needs 85.
 const MAX_SOLVED_PER_SECOND: u32 = 150;
 /// Older packets are of no block whose parity comes now, but perhaps of another start of the sender, which numbers anew.
 const MAX_KEPT_AGE: Duration = Duration::from_secs(1);
