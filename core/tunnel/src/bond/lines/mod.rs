@@ -183,14 +183,10 @@ impl Lines {
         let paths = self.lines.iter().zip(&mut self.rests).zip(&self.waiting).zip(in_use);
         for (((line, rest), waiting), _) in paths.filter(|(_, is_used)| *is_used) {
             let limit = line.as_ref().and_then(|line| Some((line.limit(waiting.bytes())?, least(line))));
-            match limit {
-                Some((rate, least)) if rate < least && rest.until <= now => {
-                    rest.unworthy.get_or_insert(now);
-                }
-                Some(_) => rest.unworthy = None,
-                None => {}
-            }
-            if rest.unworthy.is_some_and(|since| now.since(since) >= UNWORTHY_FOR) {
+            let Some((rate, least)) = limit.filter(|_| rest.until <= now) else { continue };
+            if rate >= least {
+                rest.unworthy = None;
+            } else if now.since(*rest.unworthy.get_or_insert(now)) >= UNWORTHY_FOR {
                 // What was long ago says nothing, either.
                 let is_recent = now.since(rest.until) < MAX_PAUSE;
                 let before = if is_recent { rest.pause } else { Duration::ZERO };
