@@ -15,6 +15,7 @@
 //!     ports: vec!["eth1".parse()?, "eth2=2@1Gbit".parse()?],
 //!     uplinks: Vec::new(),
 //!     tunnels: Vec::new(),
+//!     rewrite: false,
 //!     listen: Vec::new(),
 //!     controllers: vec!["tcp:192.0.2.1:6653".parse()?],
 //!     credentials: None,
