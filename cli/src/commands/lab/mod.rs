@@ -80,7 +80,7 @@ pub(crate) struct Run {
     /// How long each transfer is measured, instead of the scenario's `duration`, such as 5s
     #[arg(long, value_name = "TIME")]
     duration: Option<Seconds>,
-    /// How long iperf3 sends before that, instead of the scenario's `warm_up`
+    /// How long iperf3 or HTTP/3 sends before that, instead of the scenario's `warm_up`
     #[arg(long, value_name = "TIME")]
     warm_up: Option<Seconds>,
     /// Print JSON

@@ -19,7 +19,7 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::scenario::{Direction, Metric, Scenario, Traffic};
+use crate::scenario::{Direction, Metric, Scenario, Tool, Traffic};
 use crate::system::Namespace;
 
 /// Simultaneous transfers: one, or one in every direction.
@@ -192,6 +192,7 @@ impl<'a> Round<'a> {
     /// The time limit: a copy that is not complete by then fails.
     fn limit(&self) -> Duration {
         match self.transfers.first().map(|first| first.setting.work.tool) {
+            Some(Tool::Http3) => self.traffic.warm_up + self.traffic.duration,
             Some(tool) if tool.needs_bytes() => self.traffic.duration,
             _ => self.traffic.warm_up + self.traffic.duration + 2 * TOOL_TIMEOUT,
         }

@@ -59,6 +59,17 @@ impl<'a> Download<'a> {
         self.transfer.setting.mode == Mode::Quic
     }
 
+    /// The rate after the warm-up, of a file that was not complete before it ended.
+    fn after(&self, warm_up: Duration, took: Duration) -> Result<Finding, LabError> {
+        if took <= warm_up {
+            return Err(self
+                .transfer
+                .failed("the file was complete before the warm-up ended; give more bytes"));
+        }
+        let measured = self.samples.measured(warm_up.as_secs_f64(), took.as_secs_f64());
+        Ok(Finding { measured, retransmits: 0, ports: None, connections: 1, delivery: None })
+    }
+
     fn tool(&self) -> Tool {
         match self.transfer.setting.work.tool {
             Work::Http3 => http3::client(&self.transfer, &self.file),
@@ -105,6 +116,9 @@ impl RunningTransfer for Download<'_> {
             Some((_, took)) => took,
             None => elapsed,
         };
+        if is_by_quic && !self.transfer.traffic.warm_up.is_zero() {
+            return self.after(self.transfer.traffic.warm_up, took).map(Some);
+        }
         let delivery = self.file.compare(self.samples.longest_stall())?;
         let measured = self.samples.whole(delivery.bytes_received, took);
         // The kernel counts those of TCP.

@@ -208,7 +208,8 @@ fn check_http3(traffic: &file::Traffic, problems: &mut Problems) {
 fn warm_up(traffic: &file::Traffic, problems: &mut Problems) -> Duration {
     let Some(warm_up) = &traffic.warm_up else { return Duration::ZERO };
     let key = "traffic.warm_up";
-    if traffic.bytes.is_some() && !traffic.tool.value.0.contains(&Tool::Iperf3) {
+    let has_time = |tool: &Tool| matches!(tool, Tool::Iperf3 | Tool::Http3);
+    if traffic.bytes.is_some() && !traffic.tool.value.0.iter().any(has_time) {
         problems.add(warm_up.referenced, key, "a copy counts from its first byte on", "remove it");
     } else if warm_up.value.0 > MAX_WARM_UP_SECONDS {
         let what = format!("{} s is out of range", warm_up.value.0);

@@ -27,7 +27,7 @@ pub(in crate::scenario) struct Traffic {
     pub simultaneous: bool,
     /// The duration of each transfer.
     pub duration: Spanned<Seconds>,
-    /// How long iperf3 sends before that without measuring, at most `60s`.
+    /// How long iperf3 or HTTP/3 sends before that without measuring, at most `60s`.
     pub warm_up: Option<Spanned<Seconds>>,
     /// Parallel connections of each transfer; a list: each number in turn.
     pub streams: Option<Spanned<OneOrManyStreams>>,
