@@ -21,6 +21,8 @@ const DATA_HEAD: usize = HEAD + 8;
 
 /// What a data datagram adds to its content.
 pub(crate) const DATA_OVERHEAD: usize = DATA_HEAD + TAG;
+/// Headers of Ethernet, IPv4 and UDP.
+const HEADERS: usize = 14 + 20 + 8;
 
 /// A datagram whose lengths are right; nothing in it is authenticated yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,6 +117,11 @@ pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_first_chunk()?;
     *rest = tail;
     Some(*head)
+}
+
+/// The bytes that a content takes on a line, about: small ones take much more than they have.
+pub(crate) const fn on_line(content: usize) -> usize {
+    content.saturating_add(HEADERS + DATA_OVERHEAD)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use braid_types::{BitsPerSec, Time, mix};
 
 use crate::endpoint::MAX_PATHS;
 use crate::traffic::{Flow, Traffic};
+use crate::wire::on_line;
 use frame::{Answer, Frame, MAX_LISTED, Mark, NUMBERED_HEAD};
 use incoming::Incoming;
 pub use line::PathReport;
@@ -138,7 +139,7 @@ impl Bond {
 
     /// Handles what the other end has sent by a path.
     pub fn handle_content(&mut self, now: Time, path: u8, content: Vec<u8>) {
-        self.incoming.note_bytes(path, content.len());
+        self.incoming.note_bytes(path, on_line(content.len()));
         match Frame::read(&content) {
             Some(Frame::Packet { mark, seq, payload }) => {
                 self.incoming.note_content(now, mark.path, seq, &content);
@@ -170,7 +171,7 @@ impl Bond {
             Some(Frame::Abandoned { path, seqs }) => self.incoming.abandon(now, path, &seqs),
             Some(Frame::Train { place, last }) => {
                 let train = self.trains.get_mut(usize::from(path));
-                let answer = train.and_then(|train| train.note(now, place, last, content.len()));
+                let answer = train.and_then(|train| train.note(now, place, last, on_line(content.len())));
                 self.contents.extend(answer.map(|answer| (path, Arc::new(answer.content()))));
             }
             Some(Frame::Passed { bytes, nanos }) => self.lines.note_train(path, bytes, nanos),

@@ -270,9 +270,9 @@ impl Line {
         self.rate.carried()
     }
 
-    /// What it carries at most, while more waits than jitter explains; `held` bytes wait here.
+    /// What it carries at most, while it is full and more waits than jitter explains; `held` bytes wait here.
     pub(super) fn limit(&self, held: usize) -> Option<f64> {
-        let rate = self.gate.rate().or_else(|| self.rate.full());
+        let rate = self.gate.rate().or_else(|| self.rate.full_now());
         rate.filter(|_| self.queued(held) > OVERFULL + self.delay.jitter())
     }
 

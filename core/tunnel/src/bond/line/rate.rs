@@ -30,6 +30,8 @@ pub(super) struct Rate {
     since: u64,
     /// Bytes a second that arrived last.
     lately: f64,
+    /// Whether it was full all that time.
+    is_full: bool,
     /// Before anything was measured.
     given: Option<f64>,
     /// What a train of frames showed, which counts until the path is full for the first time since traffic began.
@@ -70,6 +72,7 @@ impl Rate {
             most: Default::default(),
             since: 0,
             lately: 0.0,
+            is_full: false,
             given,
             trained: 0.0,
             was_full: false,
@@ -84,7 +87,7 @@ impl Rate {
         }
         if arrived < before {
             // The other end has started anew, and its clock with it.
-            (self.most, self.since, self.lately) = (Default::default(), arrived, 0.0);
+            (self.most, self.since, self.lately, self.is_full) = (Default::default(), arrived, 0.0, false);
             self.marks.clear();
         }
         if arrived.saturating_sub(self.since) >= WINDOW {
@@ -104,17 +107,17 @@ impl Rate {
         }
         let rate = f64::from(bytes.wrapping_sub(first.bytes)) / (span as f64 / 1e9);
         self.lately = rate;
-        let is_full = self.marks.iter().all(|mark| mark.queue > FULL);
+        self.is_full = self.marks.iter().all(|mark| mark.queue > FULL);
         let most = &mut self.most[0];
         most.any = most.any.max(rate);
-        most.full = if is_full { most.full.max(rate) } else { most.full };
-        self.was_full |= is_full;
+        most.full = if self.is_full { most.full.max(rate) } else { most.full };
+        self.was_full |= self.is_full;
     }
 
     /// Traffic pauses.
     pub(super) fn wake(&mut self) {
         self.marks.clear();
-        (self.lately, self.was_full) = (0.0, false);
+        (self.lately, self.is_full, self.was_full) = (0.0, false, false);
     }
 
     /// So many bytes that were sent together took so long.
@@ -141,6 +144,11 @@ impl Rate {
     /// What it carried while it was full, in bytes a second; `None` if it was not lately.
     pub(super) fn full(&self) -> Option<f64> {
         Some(self.most(|it| it.full)).filter(|rate| *rate > 0.0)
+    }
+
+    /// The same if it is full now: what is known is up to date.
+    pub(super) fn full_now(&self) -> Option<f64> {
+        self.full().filter(|_| self.is_full)
     }
 
     /// Bytes a second that arrived last.
@@ -185,6 +193,15 @@ mod tests {
         rate.wake();
         rate.note_train(1, 0);
         assert_eq!((rate.full(), rate.seconds(2_000_000)), (Some(2e6), 1.0));
+    }
+
+    #[test]
+    fn only_a_path_that_is_full_now_says_what_it_carries_now() {
+        let mut rate = Rate::new(None);
+        note(&mut rate, 1_000, 20_000);
+        assert_eq!(rate.full_now(), Some(1e6));
+        rate.note(2_000 * 1_000_000, 1_000_000, 0.0);
+        assert_eq!((rate.full_now(), rate.full()), (None, Some(1e6)));
     }
 
     #[test]

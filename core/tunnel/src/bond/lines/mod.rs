@@ -9,6 +9,7 @@ use super::frame::Answer;
 use super::line::Line;
 use super::waiting::Waiting;
 use crate::endpoint::MAX_PATHS;
+use crate::wire::on_line;
 
 /// The interval between two probes of a path.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
@@ -232,7 +233,7 @@ impl Lines {
         let affordable = self.usable(now).filter(|(path, _)| self.cost(*path) <= cheapest);
         let arrivals = affordable.filter_map(|(path, line)| {
             let ahead = self.waiting.get(usize::from(path)).map_or(0, |it| it.ahead_of(flow));
-            Some((path, line.arrival(now, size)? + line.seconds(ahead)))
+            Some((path, line.arrival(now, on_line(size))? + line.seconds(ahead)))
         });
         let first = arrivals.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(path, _)| path);
         first.or_else(|| self.any())
@@ -253,7 +254,7 @@ impl Lines {
         lines: impl Iterator<Item = (u8, &'a Line)>,
     ) -> Option<u8> {
         let arrivals =
-            lines.filter_map(|(path, line)| Some((self.cost(path), line.arrival(now, size)?, path)));
+            lines.filter_map(|(path, line)| Some((self.cost(path), line.arrival(now, on_line(size))?, path)));
         let first = arrivals.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         first.map(|(.., path)| path)
     }
@@ -285,7 +286,7 @@ impl Lines {
     /// Has a packet wait for a path.
     pub(super) fn hold(&mut self, path: u8, held: Held) {
         if let Some(waiting) = self.waiting.get_mut(usize::from(path)) {
-            waiting.push(held.flow, held.packet.len(), held);
+            waiting.push(held.flow, on_line(held.packet.len()), held);
         }
     }
 
@@ -293,7 +294,7 @@ impl Lines {
     pub(super) fn may_hold(&self, path: u8, flow: u64, size: usize) -> bool {
         let rate = self.get(path).and_then(Line::held_at).unwrap_or(0.0);
         let limit = ((rate * MOST_WAITING) as usize).max(LEAST_ROOM);
-        self.waiting.get(usize::from(path)).is_some_and(|it| it.admits(flow, size, limit))
+        self.waiting.get(usize::from(path)).is_some_and(|it| it.admits(flow, on_line(size), limit))
     }
 
     /// The next packet that has waited for a path which is open now.
@@ -325,7 +326,7 @@ impl Lines {
 
     /// A packet of this size is sent by a path.
     pub(super) fn note_packet(&mut self, now: Time, path: u8, size: usize) {
-        self.get_mut(path).into_iter().for_each(|line| line.note_packet(now, size));
+        self.get_mut(path).into_iter().for_each(|line| line.note_packet(now, on_line(size)));
         for (place, share) in self.shares.iter_mut().enumerate() {
             let is_it = f64::from(u8::from(place == usize::from(path)));
             *share += SHARE_WEIGHT * (is_it - *share);

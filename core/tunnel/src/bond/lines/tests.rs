@@ -3,6 +3,8 @@
 use super::*;
 
 const RATE: Option<BitsPerSec> = Some(BitsPerSec(8_000_000));
+/// It takes 1,000 bytes on the line.
+const CONTENT: usize = 926;
 const DELAYS: [u64; 2] = [10, 30];
 
 /// Two paths with delays of 10 and 30 ms and these costs, whose probes were answered once.
@@ -33,11 +35,11 @@ fn answer(lines: &mut Lines, at: u64, paths: &[u8]) {
 /// Sends packets of one flow, as far as paths are open; the paths of all.
 fn send(lines: &mut Lines, now: Time, packets: usize) -> Vec<u8> {
     let send = |_| {
-        let path = lines.pick(now, 1_000, 1).unwrap();
+        let path = lines.pick(now, CONTENT, 1).unwrap();
         if lines.is_open(now, path) {
-            lines.note_packet(now, path, 1_000);
+            lines.note_packet(now, path, CONTENT);
         } else {
-            lines.hold(path, Held { flow: 1, numbered: None, packet: vec![0; 1_000] });
+            lines.hold(path, Held { flow: 1, numbered: None, packet: vec![0; CONTENT] });
         }
         path
     };
@@ -63,6 +65,14 @@ fn what_a_path_cannot_carry_now_waits_here_and_urgent_packets_pass_it() {
     let opens = lines.poll_timeout(now, false).unwrap();
     assert!(opens > now && lines.poll_held(opens, 0).is_some());
     assert!(lines.may_hold(0, 1, 100_000) && !lines.may_hold(0, 1, 300_000));
+}
+
+#[test]
+fn what_waits_counts_with_the_headers_that_it_gets() {
+    let mut lines = lines();
+    let held = || Held { flow: 1, numbered: None, packet: vec![0; 100] };
+    (0..10).for_each(|_| lines.hold(0, held()));
+    assert_eq!(lines.held(0), 1_740);
 }
 
 #[test]

@@ -20,20 +20,16 @@ use world::{Transport, World};
 
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(20);
-/// Pairs of lines with jitter or losses run with as many seeds; their mean counts.
-const SEEDS: u64 = 6;
-/// BBR depends on chance less.
-const BBR_SEEDS: u64 = 3;
 /// The time in which slow start ends.
 const START: Duration = Duration::from_secs(2);
 /// What both lines carry at least, against the better one; and where there is much to gain.
 const LEAST: f64 = 0.97;
 const GAIN: f64 = 1.5;
 
-/// The mean goodput of each line alone, and of both.
-fn measure<T: Transport>(profile: &Profile, seeds: u64) -> [f64; 3] {
+/// The mean goodput of each line alone, and of both, over all seeds.
+fn measure<T: Transport>(profile: &Profile) -> [f64; 3] {
     let [a, b] = profile.lines;
-    let seeds = if profile.is_random() { seeds } else { 1 };
+    let seeds = profile.seeds();
     let run = |lines: &[Parameters], seed| {
         let mut world = World::<T>::new(lines, seed);
         world.goodput(WARM_UP);
@@ -44,11 +40,10 @@ fn measure<T: Transport>(profile: &Profile, seeds: u64) -> [f64; 3] {
 }
 
 /// Measures all pairs, and compares both lines with the better one; a pair without a limit is only printed.
-fn compare<T: Transport>(seeds: u64, least: impl Fn(&Profile) -> Option<f64>) {
+fn compare<T: Transport>(least: impl Fn(&Profile) -> Option<f64>) {
     let profiles = profiles::all();
     let results: Vec<[f64; 3]> = std::thread::scope(|scope| {
-        let runs: Vec<_> =
-            profiles.iter().map(|profile| scope.spawn(|| measure::<T>(profile, seeds))).collect();
+        let runs: Vec<_> = profiles.iter().map(|profile| scope.spawn(|| measure::<T>(profile))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
     let (mut table, mut failures) = (String::new(), Vec::new());
@@ -65,17 +60,17 @@ fn compare<T: Transport>(seeds: u64, least: impl Fn(&Profile) -> Option<f64>) {
 
 #[test]
 fn both_lines_carry_no_less_than_the_better_one() {
-    compare::<Tcp>(SEEDS, |profile| Some(if profile.gains { GAIN } else { LEAST }));
+    compare::<Tcp>(|profile| Some(if profile.gains { GAIN } else { LEAST }));
 }
 
 #[test]
 fn neither_do_they_for_quic() {
-    compare::<Quic>(SEEDS, |_| Some(LEAST));
+    compare::<Quic>(|_| Some(LEAST));
 }
 
 #[test]
 fn nor_with_bbr() {
-    compare::<Bbr>(BBR_SEEDS, |_| Some(LEAST));
+    compare::<Bbr>(|_| Some(LEAST));
 }
 
 #[test]

@@ -15,6 +15,9 @@ use crate::system::Tool;
 const SERVED: &str = "served";
 const CERTIFICATE: &str = "certificate.pem";
 const KEY: &str = "key.pem";
+/// The payload of datagrams at most, as browsers have it: they must not be fragmented (RFC 9000, section 14), and those of this
+/// server would be, where a tunnel has a smaller MTU than the network of the hosts.
+const MAX_PAYLOAD: &str = "1350";
 
 /// The server of a file, with a new certificate that no client checks.
 pub(super) fn server(transfer: &Transfer<'_>, file: &WholeFile) -> Result<Tool, LabError> {
@@ -34,6 +37,7 @@ pub(super) fn client(transfer: &Transfer<'_>, file: &WholeFile) -> Tool {
     let tool = transfer.lab.deployed.tool("tquic_client").args(["--log-level", "ERROR", "--alpn", "h3"]);
     let tool = tool.args(["--connect-to", &server, "--dump-dir"]).arg(file.folder());
     let local = transfer.direction.destination.to_string();
+    let tool = tool.args(["--recv-udp-payload-size", MAX_PAYLOAD]);
     tool.args(["--local-addresses", &local]).arg(format!("https://braid.example/{name}"))
 }
 
