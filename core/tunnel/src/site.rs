@@ -216,7 +216,11 @@ impl Site {
                 }
                 Event::Up(at) => self.set_path(now, at, true),
                 Event::Down(at) => self.set_path(now, at, false),
-                Event::Roamed(..) | Event::KeyConflict(..) => {}
+                Event::Roamed(at, _) => {
+                    let bond = self.bonds.get_mut(usize::from(at.peer));
+                    bond.into_iter().for_each(|bond| bond.note_moved(at.path));
+                }
+                Event::KeyConflict(..) => {}
             }
             self.events.push_back(event);
         }

@@ -104,10 +104,11 @@ fn length(scenario: &Scenario, traffic: &Traffic) -> Duration {
     let settings = rounds * traffic.modes.len() * traffic.streams.len();
     let capacity = traffic.directions.iter().map(|it| scenario.topology.capacity(it.from, it.to).as_f64());
     let capacity = capacity.fold(f64::MAX, f64::min).max(1.0);
+    let most = traffic.warm_up + traffic.duration;
     let works = traffic.works.iter().map(|work| match work.bytes {
-        0 => traffic.warm_up + traffic.duration + TRANSFER_OVERHEAD,
+        0 => most + TRANSFER_OVERHEAD,
         // Half of the network's capacity is between one path and all.
-        bytes => Duration::from_secs_f64(bytes as f64 * 16.0 / capacity) + TRANSFER_OVERHEAD,
+        bytes => Duration::from_secs_f64(bytes as f64 * 16.0 / capacity).min(most) + TRANSFER_OVERHEAD,
     });
     works.sum::<Duration>() * u32::try_from(settings).unwrap_or(u32::MAX)
 }

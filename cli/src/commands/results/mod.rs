@@ -19,7 +19,7 @@ use runner::SystemRunner;
 pub(crate) enum Command {
     /// Run every scenario and every simulator preset of the papers, repeatedly, and store the results (root)
     ///
-    /// Continues where it was interrupted: repetitions of the same commit and the same scenario are not run again. A repetition
+    /// Continues where it was interrupted: repetitions of the same build and the same scenario are not run again. A repetition
     /// beside other load is repeated, a few times at most. Exit code 5: an expectation was not met in some repetition.
     Run(Run),
     /// Show stored results beside the papers' figures, or write them as a page

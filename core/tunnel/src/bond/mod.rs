@@ -21,8 +21,9 @@ use braid_spray::{FlowNumbers, Numbered};
 use braid_types::{BitsPerSec, Time, mix};
 
 use crate::endpoint::MAX_PATHS;
+use crate::path::LEAST_MTU;
 use crate::traffic::{Flow, Traffic};
-use crate::wire::on_line;
+use crate::wire::{DATA_OVERHEAD, on_line};
 use frame::{Answer, Frame, MAX_LISTED, Mark, NUMBERED_HEAD};
 use incoming::Incoming;
 pub use line::PathReport;
@@ -38,6 +39,8 @@ const IDLE_AFTER: Duration = Duration::from_secs(3);
 const SHARE_PARTS: f64 = 10_000.0;
 /// What a request takes of a path, about.
 const REQUEST: usize = 300;
+/// Every path has room for so long a content.
+const LEAST_ROOM: usize = LEAST_MTU as usize - DATA_OVERHEAD;
 
 /// Spreads packets to one peer over its paths, and resequences those that come from it. Performs no I/O.
 ///
@@ -111,7 +114,7 @@ impl Bond {
             sent: Default::default(),
             trains: Default::default(),
             blocks: Default::default(),
-            rooms: [0; MAX_PATHS],
+            rooms: [LEAST_ROOM; MAX_PATHS],
             numbers: FlowNumbers::new(seed),
             last_copy: Numbered { key: !(mix(seed) as u32), number: 0 },
             seed,
@@ -125,10 +128,16 @@ impl Bond {
     /// A path has come up or gone down.
     pub fn set_path(&mut self, now: Time, path: u8, up: bool, uplink: UplinkSettings) {
         self.lines.set(now, path, up, uplink);
+        self.rooms.get_mut(usize::from(path)).into_iter().for_each(|room| *room = LEAST_ROOM);
         self.lines.rescue(now);
         self.trains.get_mut(usize::from(path)).into_iter().for_each(|train| *train = Train::default());
         let frames = train::frames().filter(|_| up);
         self.contents.extend(frames.map(|frame| (path, Arc::new(frame.content()))));
+    }
+
+    /// The other end of a path has another address.
+    pub(crate) fn note_moved(&mut self, path: u8) {
+        self.lines.note_moved(path);
     }
 
     /// Sends an IP packet by its own urgency; whether there was a path for it. `max_content` says how long a path's contents

@@ -111,11 +111,18 @@ impl Bond {
     pub(super) fn release(&mut self, now: Time) {
         for path in 0..MAX_PATHS as u8 {
             while let Some(Held { numbered, packet, .. }) = self.lines.poll_held(now, path) {
-                self.counters.sent = self.counters.sent.saturating_add(1);
                 match numbered {
                     Some(numbered) => self.push_numbered(now, path, numbered, &packet),
-                    None => self.push(now, path, Payload::Urgent(&packet)),
+                    None if self.fits(path, packet.len().saturating_add(NUMBERED_HEAD)) => {
+                        self.push(now, path, Payload::Urgent(&packet));
+                    }
+                    None => {
+                        // It has waited for a path with more room.
+                        self.counters.overflowed = self.counters.overflowed.saturating_add(1);
+                        continue;
+                    }
                 }
+                self.counters.sent = self.counters.sent.saturating_add(1);
             }
         }
     }

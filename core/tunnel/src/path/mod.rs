@@ -25,6 +25,7 @@ use crate::endpoint::Dial;
 use crate::noise::Initiated;
 use crate::session::{Opened, REKEY_AFTER, Session};
 use crate::wire::{COOKIE, DATA_OVERHEAD, Sealed};
+pub(crate) use mtu::LEAST as LEAST_MTU;
 use mtu::MtuSearch;
 
 /// A path over which nothing was received for this long is asked whether it is there; that also keeps translators' memory.

@@ -17,8 +17,8 @@ const LINE_PREFIX: u8 = 30;
 /// The addresses of all lines.
 pub(super) const LINES_SUBNET: Cidr =
     Cidr { address: IpAddr::V4(Ipv4Addr::from_bits(FIRST_LINE)), prefix: 24 };
-/// More would have no addresses.
-pub(super) const MAX_LINES: usize = 16;
+/// A site has no more uplinks.
+pub(super) const MAX_LINES: usize = 8;
 
 /// Appends the boxes to the hosts, and names the interfaces of both at the ends of links.
 pub(super) fn expand(topology: &mut Topology) {

@@ -145,8 +145,7 @@ fn missing(program: &str) -> LabError {
     let remedy = match package {
         Some((_, package)) => format!("install it, on Debian with `apt install {package}`"),
         None if program.starts_with("tquic_") => {
-            "build it with `scripts/quic-tools`, or `cargo install tquic_tools --locked`, which needs cmake"
-                .to_owned()
+            "build it with `scripts/quic-tools`, and add target/tools/bin to PATH".to_owned()
         }
         None => "install it, or give its full path".to_owned(),
     };

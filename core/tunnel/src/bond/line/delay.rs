@@ -107,6 +107,11 @@ impl Delay {
         self.queue = 0.0;
     }
 
+    /// What was seen is of another clock.
+    pub(super) fn forget(&mut self) {
+        (self.least, self.longest, self.queue) = ([None; 2], [0.0; 2], 0.0);
+    }
+
     /// The least delay, in seconds; the clocks of the two ends may differ, by the same for all paths.
     pub(super) fn least(&self) -> Option<f64> {
         self.least_nanos().map(|nanos| nanos as f64 / 1e9)

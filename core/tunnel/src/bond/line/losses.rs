@@ -67,16 +67,16 @@ impl Losses {
         self.probed.add(1.0 / USUAL_PROBES, 1.0, lost);
     }
 
-    /// An answer; `is_calm` while hardly anything queues.
-    pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, is_calm: bool) {
+    /// An answer; `is_calm` while hardly anything queues. Whether the other end has begun to count anew.
+    pub(super) fn note_answer(&mut self, now: Time, answer: &Answer, is_calm: bool) -> bool {
         if self.last.is_some_and(|(_, last)| is_overtaken(answer, &last)) {
-            return;
+            return false;
         }
-        let Some((before, last)) = self.last.replace((now, *answer)) else { return };
+        let Some((before, last)) = self.last.replace((now, *answer)) else { return false };
         let sent = answer.sent.wrapping_sub(last.sent);
         let received = answer.received.wrapping_sub(last.received);
         if sent > RESET_JUMP || received > RESET_JUMP {
-            return;
+            return true;
         }
         let seconds = now.since(before).as_secs_f64();
         let lost = f64::from(sent) - f64::from(received);
@@ -84,6 +84,7 @@ impl Losses {
         if is_calm {
             self.calm.add(seconds / CALM_SMOOTHING, f64::from(sent), lost);
         }
+        false
     }
 
     /// A packet is sent: with it comes a part of a repair. A path that is rough may look crowded when it is not.

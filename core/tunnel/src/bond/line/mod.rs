@@ -173,8 +173,14 @@ impl Line {
         self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
         let is_held = has_waiting && self.gate.rate().is_some();
         self.delay.note(probe.at, answer.arrived, [probe.backlog, probe.burst], is_held);
-        self.rate.note(answer.arrived, answer.bytes, self.delay.queue() - self.delay.jitter());
-        self.losses.note_answer(now, answer, self.delay.is_calm());
+        if self.delay.queue() > round_trip.as_secs_f64() {
+            // No queue is longer than the round trip: a clock was set, or stood still.
+            self.delay.forget();
+        }
+        if self.losses.note_answer(now, answer, self.delay.is_calm()) {
+            self.rate.forget(answer.arrived);
+        }
+        self.rate.note(answer, self.delay.queue() - self.delay.jitter());
         self.correct(now, &probe);
         self.control(now, &probe, has_waiting);
         self.is_dead &= self.in_a_row < self.revived_by;
@@ -270,9 +276,11 @@ impl Line {
         self.rate.carried()
     }
 
-    /// What it carries at most, while it is full and more waits than jitter explains; `held` bytes wait here.
+    /// What it carries at most, while it is full and more waits than jitter explains; `held` bytes wait here. Unknown while
+    /// it is held at a rate that still grows.
     pub(super) fn limit(&self, held: usize) -> Option<f64> {
-        let rate = self.gate.rate().or_else(|| self.rate.full_now());
+        let rate = self.gate.rate().map_or_else(|| self.rate.full_now(), Some);
+        let rate = rate.filter(|_| !self.gate.is_growing());
         rate.filter(|_| self.queued(held) > OVERFULL + self.delay.jitter())
     }
 

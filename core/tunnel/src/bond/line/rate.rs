@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use braid_types::BitsPerSec;
 
+use crate::bond::frame::Answer;
+
 /// Arrivals are counted over this time, in nanoseconds: jitter bunches them.
 const SPAN: u64 = 150_000_000;
 /// The other end's clock may stand still.
@@ -12,6 +14,8 @@ const MAX_MARKS: usize = 256;
 const WINDOW: u64 = 3_000_000_000;
 /// A queue that is never shorter, in seconds, shows that the path is full.
 const FULL: f64 = 0.004;
+/// With fewer packets of one's own in that time, the queue is that of others.
+const OWN_PACKETS: u32 = 2;
 /// A path that is not full is given so much more than has arrived, and so many bytes a second at least.
 const GROWTH: f64 = 1.5;
 const LEAST: f64 = 1e6;
@@ -52,6 +56,7 @@ struct Mark {
     /// By the other end's clock.
     arrived: u64,
     bytes: u32,
+    received: u32,
     queue: f64,
 }
 
@@ -79,23 +84,23 @@ impl Rate {
         }
     }
 
-    /// So many bytes had arrived at `arrived`; packets wait so many seconds.
-    pub(super) fn note(&mut self, arrived: u64, bytes: u32, queue: f64) {
+    /// What had arrived when a probe did; packets wait so many seconds.
+    pub(super) fn note(&mut self, answer: &Answer, queue: f64) {
+        let Answer { arrived, bytes, received, .. } = *answer;
         let before = self.marks.back().map_or(self.since, |last| last.arrived);
         if arrived < before && before.saturating_sub(arrived) < WINDOW {
             return;
         }
         if arrived < before {
             // The other end has started anew, and its clock with it.
-            (self.most, self.since, self.lately, self.is_full) = (Default::default(), arrived, 0.0, false);
-            self.marks.clear();
+            self.forget(arrived);
         }
         if arrived.saturating_sub(self.since) >= WINDOW {
             (self.most, self.since) = ([Most::default(), self.most[0]], arrived);
         }
         let burst = self.marks.back().map_or(0.0, |last| last.burst_rate(arrived, bytes));
         self.most[0].burst = self.most[0].burst.max(burst);
-        self.marks.push_back(Mark { arrived, bytes, queue });
+        self.marks.push_back(Mark { arrived, bytes, received, queue });
         let is_old = |it: &Mark| arrived.saturating_sub(it.arrived) >= SPAN;
         while self.marks.get(1).is_some_and(is_old) || self.marks.len() > MAX_MARKS {
             self.marks.pop_front();
@@ -107,11 +112,18 @@ impl Rate {
         }
         let rate = f64::from(bytes.wrapping_sub(first.bytes)) / (span as f64 / 1e9);
         self.lately = rate;
-        self.is_full = self.marks.iter().all(|mark| mark.queue > FULL);
+        let own = received.wrapping_sub(first.received);
+        self.is_full = own >= OWN_PACKETS && self.marks.iter().all(|mark| mark.queue > FULL);
         let most = &mut self.most[0];
         most.any = most.any.max(rate);
         most.full = if self.is_full { most.full.max(rate) } else { most.full };
         self.was_full |= self.is_full;
+    }
+
+    /// The other end counts anew from this time of its clock on.
+    pub(super) fn forget(&mut self, now: u64) {
+        (self.most, self.since, self.lately, self.is_full) = (Default::default(), now, 0.0, false);
+        self.marks.clear();
     }
 
     /// Traffic pauses.
@@ -170,15 +182,29 @@ impl Rate {
 mod tests {
     use super::*;
 
+    /// So many bytes in as many packets of a kilobyte have arrived at this millisecond.
+    fn note_at(rate: &mut Rate, millis: u64, bytes: u32, queue: f64) {
+        let answer =
+            Answer { arrived: millis * 1_000_000, bytes, received: bytes / 1_000, ..Answer::default() };
+        rate.note(&answer, queue);
+    }
+
     /// Marks each 20 ms from this millisecond on, with so many bytes between two.
     fn note(rate: &mut Rate, from: u64, bytes: u32) {
-        (0..50).for_each(|turn: u32| rate.note((from + 20 * u64::from(turn)) * 1_000_000, turn * bytes, 0.1));
+        (0..50).for_each(|turn: u32| note_at(rate, from + 20 * u64::from(turn), turn * bytes, 0.1));
+    }
+
+    #[test]
+    fn a_queue_of_others_does_not_say_what_a_path_carries() {
+        let mut rate = Rate::new(None);
+        note(&mut rate, 1_000, 10);
+        assert_eq!(rate.full(), None);
     }
 
     #[test]
     fn a_clock_that_stands_still_takes_no_memory() {
         let mut rate = Rate::new(None);
-        (0..10_000).for_each(|bytes| rate.note(1, bytes, 0.0));
+        (0..10_000).for_each(|bytes| note_at(&mut rate, 1, bytes, 0.0));
         assert!(rate.marks.len() <= MAX_MARKS);
     }
 
@@ -200,7 +226,7 @@ mod tests {
         let mut rate = Rate::new(None);
         note(&mut rate, 1_000, 20_000);
         assert_eq!(rate.full_now(), Some(1e6));
-        rate.note(2_000 * 1_000_000, 1_000_000, 0.0);
+        note_at(&mut rate, 2_000, 1_000_000, 0.0);
         assert_eq!((rate.full_now(), rate.full()), (None, Some(1e6)));
     }
 
@@ -209,7 +235,7 @@ mod tests {
         let mut rate = Rate::new(None);
         note(&mut rate, 864_000_000, 20_000);
         assert_eq!((rate.lately(), rate.full()), (1e6, Some(1e6)));
-        rate.note(863_999_999 * 1_000_000, 7, 0.1);
+        note_at(&mut rate, 863_999_999, 7, 0.1);
         assert_eq!(rate.lately(), 1e6, "one that was overtaken");
         note(&mut rate, 1_000, 2_000);
         assert_eq!((rate.lately(), rate.full()), (1e5, Some(1e5)));

@@ -12,11 +12,38 @@ fn line(jitter: u64, bytes: u32) -> Line {
         line.note_probe(sent, number);
         let arrived =
             sent + Duration::from_millis(20) + Duration::from_micros(random.next_u64() % (1_000 * jitter));
-        let answer =
-            Answer { number, arrived: arrived.as_nanos(), bytes: bytes * number, ..Answer::default() };
+        let (arrived_at, bytes, received) = (arrived.as_nanos(), bytes * number, 2 * number);
+        let answer = Answer { number, arrived: arrived_at, bytes, received, ..Answer::default() };
         line.handle_answer(arrived + Duration::from_millis(20), &answer, false);
     }
     line
+}
+
+/// The same after one more probe, 20 seconds after the first one, to which this is the answer.
+fn after(mut line: Line, answer: Answer) -> Line {
+    let sent = Time::from_millis(20_000);
+    line.note_probe(sent, answer.number);
+    line.handle_answer(sent + Duration::from_millis(40), &answer, false);
+    line
+}
+
+#[test]
+fn a_peer_that_counts_anew_has_carried_nothing() {
+    let arrived = Time::from_millis(20_020).as_nanos();
+    let line = after(line(1, 2_000), Answer { number: 1_000, arrived, ..Answer::default() });
+    assert_eq!(line.carried(), 0.0);
+}
+
+#[test]
+fn a_clock_that_was_set_is_no_queue() {
+    let arrived = Time::from_millis(20_420).as_nanos();
+    let (mut bytes, mut line) = (2_000 * 1_000, line(1, 2_000));
+    for number in 1_000..1_004 {
+        bytes += 2_000;
+        let answer = Answer { number, arrived, bytes, received: 2 * number, ..Answer::default() };
+        line = after(line, answer);
+    }
+    assert!(line.queued(0) < 0.001, "{}", line.queued(0));
 }
 
 /// A line of 1 Mbit/s over 60 seconds, with a burst of 12,000 bytes now and then.

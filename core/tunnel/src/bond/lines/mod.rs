@@ -1,5 +1,7 @@
 //! All paths to one peer, which of them a packet takes, and the packets that wait for them.
 
+mod rest;
+
 use std::time::Duration;
 
 use braid_spray::Numbered;
@@ -10,6 +12,7 @@ use super::line::Line;
 use super::waiting::Waiting;
 use crate::endpoint::MAX_PATHS;
 use crate::wire::on_line;
+use rest::Rest;
 
 /// The interval between two probes of a path.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
@@ -23,11 +26,6 @@ const USED_FOR: Duration = Duration::from_secs(1);
 /// packets by jitter or repairs.
 const WORTH: f64 = 0.08;
 const ROUGH_WORTH: f64 = 0.15;
-/// It has to carry less for this long: what a path carries at most is not known to a tenth before.
-const UNWORTHY_FOR: Duration = Duration::from_secs(1);
-/// The pause until it is tried again: at first this, and twice as long after each trial.
-const MIN_PAUSE: Duration = Duration::from_secs(30);
-const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// The weight of a packet in the shares.
 const SHARE_WEIGHT: f64 = 1.0 / 1_024.0;
 /// So many seconds of packets may wait for a path, or so many bytes if that is more.
@@ -76,15 +74,6 @@ pub(super) struct Held {
 struct Cost {
     own: u8,
     other: u8,
-}
-
-/// Until when a path is not used for packets in order, and how long the pause is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rest {
-    until: Time,
-    pause: Duration,
-    /// Since when it has carried less than it is worth.
-    unworthy: Option<Time>,
 }
 
 impl Lines {
@@ -174,31 +163,47 @@ impl Lines {
         Some((self.number, probed))
     }
 
-    /// Gives a rest to paths that carry next to nothing beside the best one.
+    /// Gives a rest to paths that carry next to nothing beside others that cost no more.
     fn rest(&mut self, now: Time) {
-        let alive = self.lines.iter().flatten().filter(|line| !line.is_dead());
-        let best = alive.map(Line::carried).fold(0.0, f64::max);
-        let least = |line: &Line| best * if line.is_clean() { WORTH } else { ROUGH_WORTH };
-        // What arrives by a path without packets says nothing of what it carries.
-        let in_use: [bool; MAX_PATHS] = std::array::from_fn(|path| self.is_used(now, path as u8));
-        let paths = self.lines.iter().zip(&mut self.rests).zip(&self.waiting).zip(in_use);
-        for (((line, rest), waiting), _) in paths.filter(|(_, is_used)| *is_used) {
-            let limit = line.as_ref().and_then(|line| Some((line.limit(waiting.bytes())?, least(line))));
-            let Some((rate, least)) = limit.filter(|_| rest.until <= now) else { continue };
-            if rate >= least {
-                rest.unworthy = None;
-            } else if now.since(*rest.unworthy.get_or_insert(now)) >= UNWORTHY_FOR {
-                // What was long ago says nothing, either.
-                let is_recent = now.since(rest.until) < MAX_PAUSE;
-                let before = if is_recent { rest.pause } else { Duration::ZERO };
-                let pause = before.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
-                *rest = Rest { until: now + pause, pause, unworthy: None };
+        for path in 0..MAX_PATHS as u8 {
+            let Some(line) = self.get(path).filter(|line| !line.is_dead()) else { continue };
+            let limit = line.limit(self.held(path));
+            let (best, are_full) = self.best_beside(now, path);
+            let least = best * if line.is_clean() { WORTH } else { ROUGH_WORTH };
+            // What arrives by a path without packets says nothing of what it carries.
+            let (is_used, rests) = (self.is_used(now, path), self.rests(now, path));
+            let Some(rest) = self.rests.get_mut(usize::from(path)) else { continue };
+            match limit {
+                _ if rests && are_full => rest.reconsider(now, least),
+                Some(rate) if is_used && !rests => rest.judge(now, rate, least),
+                _ => {}
             }
         }
     }
 
+    /// The most that one of the other paths carries that are used and cost no more, in bytes a second; whether all are full.
+    fn best_beside(&self, now: Time, path: u8) -> (f64, bool) {
+        let others = self.up().filter(|(other, line)| {
+            *other != path
+                && self.cost(*other) <= self.cost(path)
+                && !line.is_dead()
+                && !self.rests(now, *other)
+        });
+        let mut carried =
+            others.map(|(other, line)| (line.carried(), line.limit(self.held(other)))).peekable();
+        let is_any = carried.peek().is_some();
+        carried.fold((0.0, is_any), |(best, are_full), (carried, limit)| {
+            (limit.map_or(carried, |limit| limit.min(carried)).max(best), are_full && limit.is_some())
+        })
+    }
+
     fn rests(&self, now: Time, path: u8) -> bool {
-        self.rests.get(usize::from(path)).is_some_and(|rest| now < rest.until)
+        self.rests.get(usize::from(path)).is_some_and(|rest| rest.is_on(now))
+    }
+
+    /// The other end of a path has moved: what it carried before says nothing.
+    pub(super) fn note_moved(&mut self, path: u8) {
+        self.rests.get_mut(usize::from(path)).into_iter().for_each(|rest| *rest = Rest::default());
     }
 
     /// When the next probe or the next packet that waits is due.

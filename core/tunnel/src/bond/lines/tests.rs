@@ -75,48 +75,47 @@ fn what_waits_counts_with_the_headers_that_it_gets() {
     assert_eq!(lines.held(0), 1_740);
 }
 
-#[test]
-fn a_path_without_packets_is_not_put_to_rest_for_what_it_carries() {
-    let mut lines = lines();
-    for turn in 1..100 {
-        let (number, _) = lines.poll_probe(Time::from_millis(20 * turn)).unwrap();
+/// The first turn of 20 ms after which the second path rests. Packets are sent by these paths; the first one carries 1 MB a second,
+/// and the second one so many bytes in a turn, while more and more packets wait.
+fn turn_of_rest(costs: [u8; 2], used: &[u8], bytes_of_turn: impl Fn(u64) -> u32) -> Option<u64> {
+    let (mut lines, mut bytes) = (lines_of(RATE, costs), [0_u32; 2]);
+    (1..200).find(|turn| {
+        let sent = Time::from_millis(20 * turn);
+        let (number, _) = lines.poll_probe(sent).unwrap();
         for path in [0, 1] {
-            // The second one is delayed by 100 ms for a while.
-            let extra = if path == 1 && turn > 50 { 100 } else { 0 };
-            let delay = DELAYS[usize::from(path)] + extra;
-            let arrived = Time::from_millis(20 * turn + delay).as_nanos();
-            let bytes = if path == 0 { 20_000 * turn as u32 } else { 40 * turn as u32 };
-            let answer = Answer { number, arrived, bytes, ..Answer::default() };
-            lines.handle_answer(Time::from_millis(20 * turn + 2 * delay), path, &answer);
+            let extra = if path == 1 { 4 * turn.saturating_sub(20) } else { 0 };
+            let arrived = sent + Duration::from_millis(DELAYS[usize::from(path)] + extra);
+            bytes[usize::from(path)] += if path == 0 { 20_000 } else { bytes_of_turn(*turn) };
+            let bytes = bytes[usize::from(path)];
+            let answer = Answer {
+                number,
+                arrived: arrived.as_nanos(),
+                bytes,
+                received: bytes / 100,
+                ..Answer::default()
+            };
+            lines.handle_answer(sent + arrived.since(sent).saturating_mul(2), path, &answer);
         }
-        lines.note_used(Time::from_millis(20 * turn), 0);
-    }
-    assert!(!lines.rests(Time::from_millis(2_000), 1));
+        used.iter().for_each(|path| lines.note_used(sent, *path));
+        lines.rests(sent, 1)
+    })
 }
 
 #[test]
 fn a_path_rests_once_it_has_carried_too_little_for_a_second() {
-    // The first path carries 1 MB a second, and the second one so many bytes in 20 ms, while more and more packets wait.
-    let rests = |bytes_at: fn(u64) -> u32| {
-        let (mut lines, mut bytes) = (lines(), [0_u32; 2]);
-        (1..200).find(|turn| {
-            let sent = Time::from_millis(20 * turn);
-            let (number, _) = lines.poll_probe(sent).unwrap();
-            for path in [0, 1] {
-                let extra = if path == 1 { 4 * turn.saturating_sub(20) } else { 0 };
-                let delay = DELAYS[usize::from(path)] + extra;
-                bytes[usize::from(path)] += if path == 0 { 20_000 } else { bytes_at(*turn) };
-                let (arrived, bytes) =
-                    ((sent + Duration::from_millis(delay)).as_nanos(), bytes[usize::from(path)]);
-                let answer = Answer { number, arrived, bytes, ..Answer::default() };
-                lines.handle_answer(sent + Duration::from_millis(2 * delay), path, &answer);
-                lines.note_used(sent, path);
-            }
-            lines.rests(sent, 1)
-        })
-    };
-    assert_eq!(rests(|_| 5_000), None, "it is worth it");
-    assert!(rests(|_| 200).is_some_and(|turn| (120..180).contains(&turn)));
+    assert_eq!(turn_of_rest([0; 2], &[0, 1], |_| 5_000), None, "it is worth it");
+    let turn = turn_of_rest([0; 2], &[0, 1], |_| 200);
+    assert!(turn.is_some_and(|turn| (120..180).contains(&turn)), "{turn:?}");
+}
+
+#[test]
+fn a_path_without_packets_is_not_put_to_rest_for_what_it_carries() {
+    assert_eq!(turn_of_rest([0; 2], &[0], |_| 200), None);
+}
+
+#[test]
+fn a_cheap_path_is_not_put_to_rest_for_a_dear_one() {
+    assert_eq!(turn_of_rest([1, 0], &[0, 1], |_| 200), None);
 }
 
 #[test]

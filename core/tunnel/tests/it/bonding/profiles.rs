@@ -20,10 +20,15 @@ impl Profile {
     /// How many seeds tell what the lines carry: results with much jitter spread the most, those of very fast lines hardly.
     pub(crate) fn seeds(&self) -> u64 {
         let is_fast = self.lines.iter().any(|line| line.rate > Some(BitsPerSec(100_000_000)));
-        match self.name {
-            "lte_starlink" => 12,
-            _ if self.has_chance() && !is_fast => 4,
-            _ => 1,
+        let is_wild = |line: &Parameters| {
+            line.jitter >= Delay::from_millis(25) && line.rate >= Some(BitsPerSec(100_000_000))
+        };
+        if self.lines.iter().any(is_wild) {
+            12
+        } else if self.has_chance() && !is_fast {
+            4
+        } else {
+            1
         }
     }
 }

@@ -199,6 +199,11 @@ impl Gate {
         self.drains.max(now + Duration::from_secs_f64(wait.clamp(0.0, 1.0)))
     }
 
+    /// Whether the path seems to carry more than the rate at which it is held.
+    pub(super) const fn is_growing(&self) -> bool {
+        self.rate.is_some() && self.waiting > WAITING_ANSWERS
+    }
+
     /// Bytes a second at which the path is held; `None` if it is not.
     pub(super) const fn rate(&self) -> Option<f64> {
         self.rate
