@@ -15,7 +15,7 @@ pub(crate) enum Code {
     Usage = 2,
     /// The requested object does not exist.
     NotFound = 3,
-    /// The machine lacks a feature.
+    /// The machine lacks a feature, or the caller a permission.
     Machine = 4,
     /// An expectation was not met.
     Unmet = 5,

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 invalid command line or file; 3 not found; \
-4 the machine lacks a feature; 5 an expectation was not met.";
+4 the machine lacks a feature, or the caller a permission; 5 an expectation was not met.";
 
 /// Send one transfer over every path of a network.
 #[derive(Parser)]

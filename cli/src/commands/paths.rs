@@ -69,7 +69,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         StreamModel { a: args.streams_a, ..StreamModel::default() }.checked().exit_with(Code::Usage)?;
     let (body, view) = match &args.topology {
         Some(source) => {
-            let network = source::load(source, args.links)?.told();
+            let network = source::load(source, args.links)?.with_warnings_printed();
             let view = search::in_blueprint(&network, &query)?;
             (document(&view)?, view)
         }

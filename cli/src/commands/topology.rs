@@ -111,7 +111,7 @@ pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
 }
 
 fn load(file: &Path) -> anyhow::Result<Blueprint> {
-    Ok(source::load(&Source::File(file.to_owned()), LinkArgs::default())?.told())
+    Ok(source::load(&Source::File(file.to_owned()), LinkArgs::default())?.with_warnings_printed())
 }
 
 fn size(network: &Blueprint) -> String {

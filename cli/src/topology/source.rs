@@ -69,13 +69,13 @@ impl Args {
             Some(source) => load(source, self.links),
             None => self.links.without_delay().and_then(|rate| live::load(&self.controller, rate)),
         }?;
-        Ok(loaded.told())
+        Ok(loaded.with_warnings_printed())
     }
 }
 
 impl Loaded {
     /// Prints the warnings to standard error and returns the network.
-    pub(crate) fn told(self) -> Blueprint {
+    pub(crate) fn with_warnings_printed(self) -> Blueprint {
         self.warnings.iter().for_each(|warning| exit::say(&format!("warning: {warning}")));
         self.blueprint
     }

@@ -17,9 +17,8 @@ use crate::settings::Settings;
 use crate::stalls::Stalls;
 use crate::writer::RuleWriter;
 
-/// The controller is overloaded if it did not listen for this long
+/// The controller is overloaded if it did not listen for this long of the last [`OVERLOAD_WINDOW`].
 const OVERLOAD: Duration = Duration::from_secs(3);
-/// of the last seconds.
 const OVERLOAD_WINDOW: Duration = Duration::from_secs(4);
 
 /// The state shared by all machines, the time, and the command batch, while an event is handled.

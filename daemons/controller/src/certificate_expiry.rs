@@ -17,9 +17,9 @@ const DAY: u64 = 24 * 60 * 60;
 /// The end of one certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Expiry {
-    /// The holder's name in metrics,
+    /// The holder's name in metrics.
     pub(crate) holder: String,
-    /// and in texts.
+    /// The holder's name in texts.
     pub(crate) whose: String,
     pub(crate) certificate: PeerCertificate,
     /// What to do before it ends.

@@ -123,9 +123,27 @@ impl Uplink {
             State { addresses, .. } if addresses.is_empty() => {
                 tracing::warn!(uplink, "it has no address yet");
             }
-            State { addresses, .. } => tracing::info!(uplink, ?addresses, "ready"),
+            State { addresses, .. } => {
+                tracing::info!(uplink, ?addresses, "ready");
+                if is_strict(uplink) {
+                    tracing::warn!(
+                        uplink,
+                        "this machine drops what arrives here unless its best route leads here, too; \
+                         set net.ipv4.conf.{uplink}.rp_filter=2 by sysctl"
+                    );
+                }
+            }
         }
     }
+}
+
+/// Whether the kernel's reverse path filter is strict; the greater of both settings holds.
+fn is_strict(interface: &str) -> bool {
+    let setting = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/conf/{name}/rp_filter")).ok()?;
+        text.trim().parse::<u8>().ok()
+    };
+    ["all", interface].into_iter().filter_map(setting).max() == Some(1)
 }
 
 /// The states of interfaces, in the order of their names; `None` if they cannot be looked at just now.

@@ -42,4 +42,4 @@ pub use credentials::{CredentialPaths, Credentials, CredentialsError};
 pub use failure::{Role, explain, is_tls_failure};
 pub use rustls::ClientConfig;
 pub use stream::TlsStream;
-pub use transport::Transport;
+pub use transport::{Transport, is_for_later};

@@ -15,6 +15,11 @@ pub enum Transport {
     Tls(Box<TlsStream>),
 }
 
+/// Whether a call would have had to wait, or was interrupted: it is to be made again later.
+pub fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
 impl Transport {
     /// Reads once. All of `room`, which has at least [`TlsStream::MIN_ROOM`] bytes, may be overwritten.
     ///

@@ -59,8 +59,8 @@ pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
     Bound, CaptureRow, CostRow, Delivery, EventRow, Goodput, HandshakeRow, Interval, LabRow, LeaderRow,
-    ModelRow, MptcpUse, PathChange, PathRow, ProfileColumns, ProfileRow, Ratio, Report, RequestRow, Row,
-    RowDirection, RunObserver, StreamRow, Verdict, Waits,
+    ModelRow, MptcpUse, PathChange, PathRow, ProfileColumns, ProfileRow, Ratio, Report, RequestRow,
+    ResponseTimes, Row, RowDirection, RunObserver, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

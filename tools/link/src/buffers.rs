@@ -10,12 +10,12 @@ const MAX_FREE_BUFFERS: usize = 8_192;
 const INITIAL_CAPACITY: usize = 1_600;
 
 impl Buffers {
-    /// An empty pool.
+    /// An empty buffer.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_else(|| Vec::with_capacity(INITIAL_CAPACITY))
     }
 
-    /// A buffer for the next frame.
+    /// Keeps the buffer for a later frame, or frees it.
     pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
         if self.0.len() < MAX_FREE_BUFFERS {
             buffer.clear();

@@ -51,9 +51,9 @@ pub struct Transfer {
 /// How edges spray a plain connection, in each direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SprayPlans {
-    /// Paths from the sender's edge to the receiver's,
+    /// Paths from the sender's edge to the receiver's.
     pub forward: SprayPlan,
-    /// and from there back.
+    /// Paths from there back.
     pub reverse: SprayPlan,
     /// When packets are resequenced.
     pub resequence: Resequence,

@@ -40,7 +40,8 @@ pub(crate) fn open(source: &Source, network: &NetworkArgs) -> anyhow::Result<Sce
         Content::Scenario(text) => return parse(&text, &source.to_string()),
         Content::Network(loaded) => loaded,
     };
-    let made = Scenario::of_network(&loaded.told(), network.hosts.as_ref()).exit_with(Code::Usage)?;
+    let made = Scenario::of_network(&loaded.with_warnings_printed(), network.hosts.as_ref())
+        .exit_with(Code::Usage)?;
     let FromNetwork { scenario, renamed } = made;
     say_renamed(&renamed);
     Ok(scenario)

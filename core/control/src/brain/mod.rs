@@ -70,9 +70,9 @@ pub struct Brain {
     counters: Counters,
     labels_reviewed_at: Time,
     stalls: Stalls,
-    /// When to follow new links and measurements,
+    /// When to follow new links and measurements.
     growth: Coalesced,
-    /// and when to follow lost links, which has less time.
+    /// When to follow lost links, which has less time.
     losses: Coalesced,
     /// Whether links were lost that are still in the graph.
     has_losses: bool,
@@ -86,9 +86,9 @@ pub struct Brain {
     requests: Requests,
     reservations: Reservations,
     spray: Spray,
-    /// What standbys are to be told,
+    /// What standbys are to be told.
     publisher: Publisher,
-    /// and what the controller that led before has told this one.
+    /// What the controller that led before has told this one.
     memory: Memory,
 }
 

@@ -9,13 +9,13 @@ use super::ports::first_of_block;
 use crate::jitter::jittered;
 use crate::settings::Settings;
 
-/// The allowance is at most so many times [`Settings::probe_burst`],
+/// The allowance is at most so many times [`Settings::probe_burst`].
 const MAX_FACTOR: u32 = 4;
-/// and at least this part of it,
+/// It is at least the burst divided by this.
 const MIN_PART: u32 = 25;
-/// and of all ports; but of the burst, no more than
+/// It is also at least the number of ports divided by this, up to a part of the burst.
 const MIN_PART_OF_PORTS: u32 = 400;
-/// this part.
+/// That part is the burst divided by this.
 const MAX_MIN_PART: u32 = 4;
 /// Frames that one switch gets in a tick.
 const MAX_PER_SWITCH: u32 = 128;

@@ -21,11 +21,11 @@ const LINKS_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Publisher {
     /// `None` while nobody is told.
-    told: Option<Told>,
+    published: Option<Published>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct Published {
     /// Addresses that have changed.
     hosts: BTreeSet<IpAddr>,
     links: BTreeMap<Link, LinkFact>,
@@ -47,30 +47,30 @@ impl Publisher {
     /// Begins to note changes, and counts everything that is known as one; or ends it.
     pub(crate) fn publish(&mut self, topology: &Topology, is_published: bool) {
         let hosts = || topology.hosts().flat_map(|host| &host.addresses).copied().collect();
-        self.told = is_published.then(|| Told { hosts: hosts(), ..Told::default() });
+        self.published = is_published.then(|| Published { hosts: hosts(), ..Published::default() });
     }
 
     /// The topology has changed.
     pub(crate) fn handle_change(&mut self, topology: &Topology, change: &Change) {
-        let Some(told) = &mut self.told else { return };
+        let Some(published) = &mut self.published else { return };
         match change {
-            Change::HostRemoved { host } => told.hosts.extend(&host.addresses),
+            Change::HostRemoved { host } => published.hosts.extend(&host.addresses),
             Change::HostMoved { mac, .. } => {
-                told.hosts.extend(topology.host(*mac).into_iter().flat_map(|host| &host.addresses));
+                published.hosts.extend(topology.host(*mac).into_iter().flat_map(|host| &host.addresses));
             }
             Change::AddressAdded { address, .. }
             | Change::AddressMoved { address, .. }
-            | Change::AddressRemoved { address, .. } => _ = told.hosts.insert(*address),
+            | Change::AddressRemoved { address, .. } => _ = published.hosts.insert(*address),
             _ => {}
         }
     }
 
     /// Up to `count` changes since they were taken last.
     pub(crate) fn take(&mut self, from: FactSources<'_>, count: usize) -> Vec<FactChange> {
-        let Some(told) = &mut self.told else { return Vec::new() };
+        let Some(published) = &mut self.published else { return Vec::new() };
         let mut changes = Vec::new();
         while changes.len() < count
-            && let Some(ip) = told.hosts.pop_first()
+            && let Some(ip) = published.hosts.pop_first()
         {
             changes.push(host(from.topology, ip));
         }
@@ -79,14 +79,14 @@ impl Publisher {
             Some(known) => FactChange::Known(known.into()),
             None => FactChange::Gone(FactKey::Transfer(id)),
         }));
-        told.compare_links(&from);
-        let room = count.saturating_sub(changes.len()).min(told.waiting.len());
-        changes.extend(told.waiting.drain(..room));
+        published.compare_links(&from);
+        let room = count.saturating_sub(changes.len()).min(published.waiting.len());
+        changes.extend(published.waiting.drain(..room));
         changes
     }
 }
 
-impl Told {
+impl Published {
     /// Notes which links have changed since they were told.
     fn compare_links(&mut self, from: &FactSources<'_>) {
         let (now, topology) = (from.now, from.topology);

@@ -8,9 +8,9 @@ use braid_types::Time;
 use super::step::Step;
 use crate::measurement::DelayReading;
 
-/// From this share of its capacity on a link may lose frames,
+/// From this share of its capacity on a link may lose frames.
 const FULL_SHARE: f64 = 0.9;
-/// and while they wait in it for this long, or for this share of its delay if that is longer.
+/// It may also while they wait in it for this long, or for this share of its delay if that is longer.
 const QUEUE_DELAY: Duration = Duration::from_millis(3);
 const QUEUE_SHARE: u32 = 4;
 /// A burst that fills the link for this long may overflow a queue, in seconds. Shorter ones are not recognised.

@@ -29,9 +29,9 @@ const SUSPICION: f64 = 5.0;
 /// How many times the tolerated loss the loss that is looked for is.
 pub(super) const CONTRAST: f64 = 10.0;
 
-/// Steps are kept for this long,
+/// Steps are kept for this long.
 const MAX_AGE: Duration = Duration::from_secs(60);
-/// and at most so many.
+/// The most steps that are kept.
 const MAX_STEPS: usize = 256;
 /// The fewest steps that an alarm rests on.
 const MIN_STEPS: usize = 6;

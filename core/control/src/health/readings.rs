@@ -8,9 +8,9 @@ use braid_types::Time;
 use crate::measurement::ReadPeriod;
 use crate::port_counters::PortCounters;
 
-/// Readings that are kept: enough to interpolate between those of both ends,
+/// Readings that are kept: enough to interpolate between those of both ends.
 const MIN_READINGS: usize = 4;
-/// and up to this many of the latest time, as an end may be read more often than the other.
+/// Up to this many of the latest time are kept, as an end may be read more often than the other.
 const MAX_READINGS: usize = 16;
 const READING_TIME: Duration = Duration::from_secs(16);
 /// A reading whose time is less certain is not used: the controller or the switch is busy.

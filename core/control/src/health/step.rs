@@ -24,9 +24,9 @@ pub(super) struct Step {
     pub(super) damaged: u32,
     /// Whether a full queue may explain what is lost.
     pub(super) is_doubtful: bool,
-    /// The likely error of the time of the readings at its end, in seconds,
+    /// The likely error of the time of the readings at its end, in seconds.
     pub(super) uncertain: f32,
-    /// and frames by which `lost` may be wrong beyond that, as the rate changed.
+    /// Frames by which `lost` may be wrong beyond that, as the rate changed.
     pub(super) ramp: f32,
     /// Bytes that were sent.
     pub(super) bytes: f32,

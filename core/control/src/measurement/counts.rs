@@ -9,9 +9,9 @@ use crate::port_counters::PortCounters;
 
 /// Readings closer together give no rate.
 const MIN_COUNTER_INTERVAL: Duration = Duration::from_millis(100);
-/// Packet readings that are kept: enough for the loss over three intervals,
+/// Packet readings that are kept: enough for the loss over three intervals.
 const MIN_HISTORY: usize = 6;
-/// and up to this many of the latest time, as counters may be read more often for a while.
+/// Up to this many of the latest time are kept, as counters may be read more often for a while.
 const MAX_HISTORY: usize = 96;
 const HISTORY_TIME: Duration = Duration::from_secs(15);
 

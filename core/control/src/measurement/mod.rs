@@ -64,9 +64,9 @@ struct SwitchMeter {
     echoes: RoundTrips,
     /// Round trips of frames, which a switch may handle more slowly than echoes.
     frames: RoundTrips,
-    /// When the last of these was sent,
+    /// When the last frame was sent.
     frame_at: Time,
-    /// and when the next one is due.
+    /// When the next one is due.
     next_frame: Time,
     /// When its counters were requested, until they arrive.
     asked_at: Option<Time>,

@@ -10,9 +10,9 @@ pub struct HealthSettings {
     /// The share of lost frames that is looked for. Half of it is found too, later; a tenth of it is tolerated.
     pub loss_limit: f64,
     /// How long a degraded link must be clean until it is used again. Twice as long if it is degraded again soon
-    /// after,
+    /// after, up to [`Self::hold_max`].
     pub hold: Duration,
-    /// up to this.
+    /// The longest such time.
     pub hold_max: Duration,
 }
 

@@ -61,13 +61,13 @@ pub struct Settings {
     pub link_timeout: Duration,
     /// How long reconciliation waits for links to be heard again.
     pub reconcile_timeout: Duration,
-    /// A link is damped after this many losses
+    /// A link is damped after this many losses within [`Self::flap_window`].
     pub flap_limit: usize,
-    /// within this time.
+    /// The time in which losses of a link count together.
     pub flap_window: Duration,
-    /// The first hold of a damped link. Each further hold is twice as long,
+    /// The first hold of a damped link. Each further hold is twice as long.
     pub flap_hold: Duration,
-    /// up to this. A link that stays up for this long starts afresh.
+    /// The longest hold. A link that stays up for this long starts afresh.
     pub flap_hold_max: Duration,
     /// A path that is not confirmed for this long is removed.
     pub install_timeout: Duration,

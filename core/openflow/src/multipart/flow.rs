@@ -19,9 +19,9 @@ wire_struct! {
         pub out_port: PortNo,
         /// Only flows that use this group, unless `ANY`.
         pub out_group: GroupId; pad 4,
-        /// Only flows with this cookie,
+        /// Only flows with this cookie in the bits of the mask.
         pub cookie: Cookie,
-        /// in these bits of it.
+        /// The bits of the cookie that count.
         pub cookie_mask: Cookie,
         /// Only flows that this covers.
         #[serde(rename = "match")]

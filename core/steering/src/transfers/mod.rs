@@ -79,9 +79,9 @@ pub struct Transfers {
     last_transfer: u64,
     last_stream: u64,
     changes: Changes,
-    /// What other controllers are to be told,
+    /// What other controllers are to be told.
     journal: Journal,
-    /// and what one has told this one.
+    /// What another controller has told this one.
     memory: Memory,
 }
 
@@ -169,9 +169,7 @@ impl Transfers {
     ///
     /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
     pub fn open(&mut self, now: Time, tuple: FiveTuple, opening: Opening) -> Result<StreamId, Full> {
-        if self.streams.len() >= self.limits.streams {
-            return Err(Full { what: "streams", limit: self.limits.streams });
-        }
+        self.check_room()?;
         let known = match opening {
             Opening::Capable | Opening::Sprayed | Opening::Unseen | Opening::Advised => None,
             Opening::Join(token) => {
@@ -184,17 +182,16 @@ impl Transfers {
             Some(id) => id,
             None => self.open_transfer(now, opening),
         };
-        self.last_stream += 1;
-        self.open_stream(now, StreamId(self.last_stream), tuple, opening, transfer)
+        let id = self.open_stream(now, StreamId(self.last_stream + 1), tuple, opening, transfer)?;
+        self.last_stream = id.0;
+        Ok(id)
     }
 
     /// Adds a stream of a transfer that a host is advised to open.
     ///
     /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
     pub fn expect(&mut self, now: Time, tuple: FiveTuple, transfer: TransferId) -> Result<StreamId, Full> {
-        if self.streams.len() >= self.limits.streams {
-            return Err(Full { what: "streams", limit: self.limits.streams });
-        }
+        self.check_room()?;
         let id = StreamId(self.last_stream + 1);
         self.open_stream(now, id, tuple, Opening::Advised, transfer)?;
         self.last_stream = id.0;
@@ -206,9 +203,7 @@ impl Transfers {
     /// It joins the transfer that is [remembered](Self::remember). Without one, all reconciled streams from one address to
     /// another count as one transfer. Neither `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
     pub fn restore(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
-        if self.streams.len() >= self.limits.streams {
-            return Err(Full { what: "streams", limit: self.limits.streams });
-        }
+        self.check_room()?;
         if let Some(recalled) = self.recall(now, id, tuple) {
             return recalled;
         }
@@ -227,13 +222,16 @@ impl Transfers {
 
     /// As [`Self::restore`], for a sprayed stream: it is a transfer by itself.
     pub fn restore_sprayed(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
-        if self.streams.len() >= self.limits.streams {
-            return Err(Full { what: "streams", limit: self.limits.streams });
-        }
+        self.check_room()?;
         let transfer = self.open_transfer(now, Opening::Sprayed);
         self.open_stream(now, id, tuple, Opening::Sprayed, transfer)?;
         self.skip_streams(id);
         Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), Full> {
+        let Limits { streams: limit, .. } = self.limits;
+        if self.streams.len() < limit { Ok(()) } else { Err(Full { what: "streams", limit }) }
     }
 
     /// Reserves numbers up to `id`: new streams do not get them.

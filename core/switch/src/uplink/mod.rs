@@ -90,7 +90,7 @@ impl Uplinks {
 
     fn add_tunnel(&mut self, settings: &TunnelSettings) -> Result<(), UplinkError> {
         let TunnelSettings { port, ends, rewrites } = *settings;
-        let (device, next_hop) = self.way(ends)?;
+        let (device, next_hop) = self.resolve_next_hop(ends)?;
         if self.by_ends.insert((ends.src, ends.dst), port).is_some() {
             return Err(UplinkError::SameEnds(ends.src, ends.dst));
         }
@@ -102,7 +102,7 @@ impl Uplinks {
         Ok(())
     }
 
-    fn way(&mut self, ends: Ends) -> Result<(usize, usize), UplinkError> {
+    fn resolve_next_hop(&mut self, ends: Ends) -> Result<(usize, usize), UplinkError> {
         let mut devices = self.devices.iter_mut().enumerate();
         let found = devices.find_map(|(place, device)| Some((place, device.address(ends.src)?, device)));
         let (place, address, device) = found.ok_or(UplinkError::NotOurs(ends.src))?;

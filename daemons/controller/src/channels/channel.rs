@@ -6,13 +6,12 @@ mod error;
 mod lending;
 mod reach;
 
-use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionEvent, SessionLimits, SwitchPorts};
-use braid_tls::Transport;
+use braid_tls::{Transport, is_for_later};
 use braid_types::{DatapathId, Term, Time};
 use tracing::{debug, info, warn};
 
@@ -47,7 +46,7 @@ pub(super) struct Channel {
     /// What the switch proved about itself, until its claim is checked against it; `None` where TLS is off.
     pub(super) identity: Option<Identity>,
     /// The only switch that it may be: a standby, through which it is reached, has checked that.
-    pub(super) told: Option<DatapathId>,
+    pub(super) expected_dpid: Option<DatapathId>,
     address: SocketAddr,
     session: Session,
     outbox: Rc<Outbox>,
@@ -88,30 +87,27 @@ impl Channel {
         let (mut pending, rest) = (Vec::new(), Vec::new());
         let session = Session::open(now, term, SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        let (identity, told, joined, checked, place, is_behind, sent) =
-            (None, None, None, false, None, false, 0);
-        let (due, stalled, has_more, asked_at) = (now, Duration::ZERO, false, None);
         Self {
             stream,
-            identity,
-            told,
+            identity: None,
+            expected_dpid: None,
             address,
             session,
             outbox,
-            joined,
-            checked,
-            place,
+            joined: None,
+            checked: false,
+            place: None,
             rest,
-            is_behind,
+            is_behind: false,
             control: ControlFirst::default(),
-            has_more,
+            has_more: false,
             is_listed: false,
             pending,
-            sent,
+            sent: 0,
             wanted,
-            due,
-            asked_at,
-            stalled,
+            due: now,
+            asked_at: None,
+            stalled: Duration::ZERO,
         }
     }
 
@@ -315,8 +311,4 @@ impl Channel {
             why => info!(%address, dpid, error = %why, "switch disconnected"),
         }
     }
-}
-
-fn is_for_later(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

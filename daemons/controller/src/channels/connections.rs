@@ -102,8 +102,8 @@ impl Channels {
         self.due.remove(&(channel.due, slot));
         // The socket may not have been added.
         let _ = self.poller.remove(&channel.stream);
-        if let Some(told) = channel.told.filter(|told| self.relays.get(told) == Some(&slot)) {
-            self.relays.remove(&told);
+        if let Some(dpid) = channel.expected_dpid.filter(|dpid| self.relays.get(dpid) == Some(&slot)) {
+            self.relays.remove(&dpid);
         }
         Some(channel)
     }

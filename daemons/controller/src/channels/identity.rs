@@ -21,7 +21,7 @@ enum Proof {
     None,
     Certificate(PeerCertificate),
     /// The standby through which the switch is reached says that its certificate has these names.
-    Told(Vec<String>),
+    Reported(Vec<String>),
 }
 
 impl Identity {
@@ -30,8 +30,8 @@ impl Identity {
     }
 
     /// That of a switch which has proved it to a standby: the names of its certificate, if it has one.
-    pub(super) fn told(tls: OpenFlowTls, names: Option<Vec<String>>) -> Self {
-        Self { tls, proof: names.map_or(Proof::None, Proof::Told), checked: None }
+    pub(super) fn reported(tls: OpenFlowTls, names: Option<Vec<String>>) -> Self {
+        Self { tls, proof: names.map_or(Proof::None, Proof::Reported), checked: None }
     }
 
     /// The names of the certificate, if there is one.
@@ -39,7 +39,7 @@ impl Identity {
         match &self.proof {
             Proof::None => None,
             Proof::Certificate(certificate) => Some(&certificate.names),
-            Proof::Told(names) => Some(names),
+            Proof::Reported(names) => Some(names),
         }
     }
 

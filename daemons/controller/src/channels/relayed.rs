@@ -30,8 +30,8 @@ impl Channels {
         info!(%dpid, %via, "a switch is served through a standby");
         let slot = self.free.pop().unwrap_or(self.slots.len());
         let mut channel = self.channel(transport, address, Outbox::through(Some(via), slot, &self.filled));
-        channel.told = Some(dpid);
-        channel.identity = self.tls.clone().map(|tls| Identity::told(tls, certificate));
+        channel.expected_dpid = Some(dpid);
+        channel.identity = self.tls.clone().map(|tls| Identity::reported(tls, certificate));
         channel.place = Some(self.handshakes.begin(address.ip(), slot));
         self.relays.insert(dpid, slot);
         self.place(slot, channel);

@@ -68,16 +68,16 @@ pub(super) struct Cluster {
     /// Policies that were loaded here, for the thread that keeps them.
     pub(super) policies: mpsc::Sender<Wanted>,
     pub(super) assignments: Assignments,
-    /// What this member tells its standbys while it leads,
+    /// What this member tells its standbys while it leads.
     feed: Feed,
     pub(super) publication: Publication,
-    /// and what it knows of the leader while it stands by.
+    /// What it knows of the leader while it stands by.
     pub(super) following: Following,
     /// Members that tell facts.
-    telling: BTreeSet<MemberId>,
-    /// This member as one through which the leader serves switches,
+    fact_senders: BTreeSet<MemberId>,
+    /// This member as one through which the leader serves switches.
     pub(super) fronts: Fronts,
-    /// and members that take such.
+    /// Members through which this one, as the leader, serves switches.
     fronted: BTreeSet<MemberId>,
     /// The newest term of a switch that the member knows of.
     told: Term,
@@ -160,7 +160,7 @@ pub(crate) fn member(
         feed,
         publication,
         following,
-        telling: BTreeSet::new(),
+        fact_senders: BTreeSet::new(),
         fronts,
         fronted: BTreeSet::new(),
         told,

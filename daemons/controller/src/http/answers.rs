@@ -21,9 +21,9 @@ pub(crate) struct Asked {
 /// How long API clients are served before the OpenFlow channels have their turn. A single answer, or a piece of a copy,
 /// may take longer.
 const SLICE: Duration = Duration::from_micros(50);
-/// The same while turns of the channels are long: a part of these,
+/// While turns of the channels are long, it is a turn divided by this.
 const SHARE: u32 = 16;
-/// and never longer than this.
+/// It is never longer than this.
 const MAX_SLICE: Duration = Duration::from_millis(1);
 /// The greatest number of questions in a turn.
 const MAX_QUESTIONS: usize = 16;

@@ -39,8 +39,8 @@ pub(super) struct Guard {
     has_tls: bool,
 }
 
-/// The origin of a request.
-struct Visit<'a> {
+/// What of a request decides whether it is let in.
+struct RequestInfo<'a> {
     from: IpAddr,
     method: &'a Method,
     path: &'a str,
@@ -59,7 +59,7 @@ pub(super) async fn check(
     let (from, authority) = (peer.ip().to_canonical(), uri.authority().map(Authority::as_str));
     let (method, headers) = (request.method(), request.headers());
     let has_token = headers.contains_key(header::AUTHORIZATION);
-    let refusal = guard.refusal(&Visit { from, method, path: uri.path(), authority, headers });
+    let refusal = guard.refusal(&RequestInfo { from, method, path: uri.path(), authority, headers });
     let mut response = match refusal {
         Some(problem) => problem.into_response(),
         None => next.run(request).await,
@@ -96,9 +96,9 @@ impl Guard {
     }
 
     /// Why a request is not let through.
-    fn refusal(&self, visit: &Visit<'_>) -> Option<Problem> {
+    fn refusal(&self, info: &RequestInfo<'_>) -> Option<Problem> {
         let refuse = |code, detail| Some(Problem::new(StatusCode::FORBIDDEN, code, detail));
-        let Some(host) = host(visit) else {
+        let Some(host) = host(info) else {
             let detail = "a request names its host once, in the field Host";
             return Some(Problem::new(StatusCode::BAD_REQUEST, "host", detail));
         };
@@ -110,20 +110,20 @@ impl Guard {
                 "served by address, as localhost, and by names of --http-host and the certificate only",
             );
         }
-        if !visit.method.is_safe() && is_foreign(host, visit.headers) {
+        if !info.method.is_safe() && is_foreign(host, info.headers) {
             return refuse("origin", "pages of other origins may not change anything");
         }
         // Agents on hosts have tokens of their own.
-        if visit.path == ADVICE { None } else { self.unwelcome(visit) }
+        if info.path == ADVICE { None } else { self.unwelcome(info) }
     }
 
-    fn unwelcome(&self, visit: &Visit<'_>) -> Option<Problem> {
-        let token = credentials::token(visit.headers);
-        match self.access.of(visit.from, token.as_deref()) {
-            Some(right) if right >= needed(visit) => None,
+    fn unwelcome(&self, info: &RequestInfo<'_>) -> Option<Problem> {
+        let token = credentials::token(info.headers);
+        match self.access.of(info.from, token.as_deref()) {
+            Some(right) if right >= needed(info) => None,
             Some(right) => {
                 let detail =
-                    format!("this takes the right to {:?}, the token has that to {right:?}", needed(visit));
+                    format!("this takes the right to {:?}, the token has that to {right:?}", needed(info));
                 Some(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail.to_lowercase()))
             }
             None => {
@@ -134,8 +134,8 @@ impl Guard {
     }
 }
 
-fn needed(visit: &Visit<'_>) -> Right {
-    match (visit.method.is_safe(), visit.path) {
+fn needed(info: &RequestInfo<'_>) -> Right {
+    match (info.method.is_safe(), info.path) {
         (true, _) => Right::Read,
         (
             false,
@@ -149,11 +149,11 @@ fn needed(visit: &Visit<'_>) -> Right {
 }
 
 /// The host that a request names; `None` if it names none or several. RFC 9112 §3.2.
-fn host<'a>(visit: &Visit<'a>) -> Option<&'a str> {
-    let mut fields = visit.headers.get_all(header::HOST).iter();
+fn host<'a>(info: &RequestInfo<'a>) -> Option<&'a str> {
+    let mut fields = info.headers.get_all(header::HOST).iter();
     let field = fields.next()?.to_str().ok().filter(|host| !host.is_empty())?;
     let is_only = fields.next().is_none();
-    let agrees = visit.authority.is_none_or(|target| target.eq_ignore_ascii_case(field));
+    let agrees = info.authority.is_none_or(|target| target.eq_ignore_ascii_case(field));
     (is_only && agrees).then_some(field)
 }
 
@@ -196,8 +196,8 @@ mod tests {
         let access = Access { trusted: true, hosts, ..Access::default() };
         let wrong_tokens = WrongTokens::new(Questions::new().0);
         let guard = Guard::new(access.into(), Places::new(), wrong_tokens, false);
-        let visit = Visit { from: from.into(), method, path, authority, headers: &fields };
-        guard.refusal(&visit).map_or(200, |problem| problem.status.as_u16())
+        let info = RequestInfo { from: from.into(), method, path, authority, headers: &fields };
+        guard.refusal(&info).map_or(200, |problem| problem.status.as_u16())
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use report::{
     Bound, CaptureRow, CostRow, Delivery, EventRow, HandshakeRow, Interval, LabRow, LeaderRow, MptcpUse,
     PathChange, Report, Row, RowDirection, StreamRow, Verdict,
 };
-pub use requests::{RequestRow, Waits};
+pub use requests::{RequestRow, ResponseTimes};
 
 use round::Round;
 use transfer::Setting;

@@ -38,14 +38,14 @@ pub struct RequestRow {
     /// The port that is asked.
     pub port: u16,
     /// Before the transfers.
-    pub idle: Waits,
+    pub idle: ResponseTimes,
     /// While all transfers are measured.
-    pub loaded: Waits,
+    pub loaded: ResponseTimes,
 }
 
 /// How long answers took, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Waits {
+pub struct ResponseTimes {
     /// Half of them took less.
     pub median_ms: f64,
     /// 99 % of them took less.
@@ -53,13 +53,13 @@ pub struct Waits {
 }
 
 /// Requests that go on until this is finished or dropped.
-pub(super) struct Asking {
+pub(super) struct RequestLoad {
     running: Vec<Running>,
     stop: Stop,
 }
 
 struct Running {
-    client: JoinHandle<io::Result<Vec<Asked>>>,
+    client: JoinHandle<io::Result<Vec<Answered>>>,
     server: JoinHandle<io::Result<()>>,
 }
 
@@ -71,26 +71,26 @@ struct Stop {
 }
 
 /// A request: when it was sent, and how long its answer took.
-struct Asked {
+struct Answered {
     at: Instant,
     took: Duration,
 }
 
-impl Asking {
+impl RequestLoad {
     /// Starts to ask.
     pub(super) fn start(lab: &Deployment, traffic: &Traffic) -> Result<Self, LabError> {
-        let mut asking = Self { running: Vec::new(), stop: Stop::default() };
+        let mut load = Self { running: Vec::new(), stop: Stop::default() };
         for requests in &traffic.requests {
-            let running = start(lab, requests, asking.stop.clone())?;
-            asking.running.push(running);
+            let running = start(lab, requests, load.stop.clone())?;
+            load.running.push(running);
         }
-        Ok(asking)
+        Ok(load)
     }
 
     /// Ends, and says how long the answers took to requests that were sent in this time; nothing of those that sent none then.
-    pub(super) fn finish(mut self, time: Range<Instant>) -> Result<Vec<Option<Waits>>, LabError> {
+    pub(super) fn finish(mut self, time: Range<Instant>) -> Result<Vec<Option<ResponseTimes>>, LabError> {
         self.stop.clients.store(true, Ordering::Relaxed);
-        let failed = |error| LabError::io("asking requests", error);
+        let failed = |error| LabError::io("load requests", error);
         let (mut asked, mut servers) = (Vec::new(), Vec::new());
         for Running { client, server } in std::mem::take(&mut self.running) {
             asked.push(ended(client).map_err(failed)?);
@@ -99,11 +99,11 @@ impl Asking {
         // Their ports are free when this returns. What a server could not answer, its client has waited for in vain.
         self.stop.servers.store(true, Ordering::Relaxed);
         servers.into_iter().for_each(|server| drop(ended(server)));
-        Ok(asked.iter().map(|asked| waits(asked, &time)).collect())
+        Ok(asked.iter().map(|asked| response_times(asked, &time)).collect())
     }
 }
 
-impl Drop for Asking {
+impl Drop for RequestLoad {
     fn drop(&mut self) {
         self.stop.clients.store(true, Ordering::Relaxed);
         self.stop.servers.store(true, Ordering::Relaxed);
@@ -115,26 +115,26 @@ pub(super) fn idle(
     lab: &Deployment,
     traffic: &Traffic,
     interrupt: &Interrupt,
-) -> Result<Vec<Option<Waits>>, LabError> {
+) -> Result<Vec<Option<ResponseTimes>>, LabError> {
     if traffic.requests.is_empty() {
         return Ok(Vec::new());
     }
-    let asking = Asking::start(lab, traffic)?;
+    let load = RequestLoad::start(lab, traffic)?;
     let start = Instant::now();
     interrupt.poll(IDLE_TIME, || Ok(None::<()>))?;
-    asking.finish(start..start + IDLE_TIME)
+    load.finish(start..start + IDLE_TIME)
 }
 
 /// The rows of all requests that were sent while transfers were measured.
 pub(super) fn rows(
     lab: &Deployment,
     traffic: &Traffic,
-    idle: &[Option<Waits>],
-    loaded: &[Option<Waits>],
+    idle: &[Option<ResponseTimes>],
+    loaded: &[Option<ResponseTimes>],
 ) -> Vec<RequestRow> {
     let name = |host: usize| lab.deployed.plan.hosts[host].name.clone();
     let all = traffic.requests.iter().zip(idle.iter().zip(loaded));
-    let row = |(requests, (idle, loaded)): (&Requests, (&Option<Waits>, &Option<Waits>))| {
+    let row = |(requests, (idle, loaded)): (&Requests, (&Option<ResponseTimes>, &Option<ResponseTimes>))| {
         Some(RequestRow {
             from: name(requests.direction.from),
             to: name(requests.direction.to),
@@ -210,12 +210,12 @@ fn echo_stream(listener: &TcpListener, stop: &AtomicBool) -> io::Result<()> {
 }
 
 /// A connected socket of either protocol.
-trait Questions {
+trait EchoSocket {
     fn send(&self, bytes: &[u8]) -> io::Result<()>;
     fn receive(&self, bytes: &mut [u8], timeout: Duration) -> io::Result<usize>;
 }
 
-impl Questions for UdpSocket {
+impl EchoSocket for UdpSocket {
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
         UdpSocket::send(self, bytes).map(drop)
     }
@@ -226,7 +226,7 @@ impl Questions for UdpSocket {
     }
 }
 
-impl Questions for TcpStream {
+impl EchoSocket for TcpStream {
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let mut stream = self;
         stream.write_all(bytes)
@@ -240,7 +240,7 @@ impl Questions for TcpStream {
 }
 
 /// Asks on schedule until it is stopped, and then waits for the last answers.
-fn ask(socket: &impl Questions, stop: &AtomicBool) -> io::Result<Vec<Asked>> {
+fn ask(socket: &impl EchoSocket, stop: &AtomicBool) -> io::Result<Vec<Answered>> {
     let start = Instant::now();
     let mut sent: Vec<(Duration, Option<Duration>)> = Vec::new();
     let mut answers = Answers::default();
@@ -258,7 +258,10 @@ fn ask(socket: &impl Questions, stop: &AtomicBool) -> io::Result<Vec<Asked>> {
     }
     Ok(sent
         .into_iter()
-        .map(|(at, took)| Asked { at: start + at, took: took.unwrap_or(ANSWER_TIMEOUT).min(ANSWER_TIMEOUT) })
+        .map(|(at, took)| Answered {
+            at: start + at,
+            took: took.unwrap_or(ANSWER_TIMEOUT).min(ANSWER_TIMEOUT),
+        })
         .collect())
 }
 
@@ -270,7 +273,7 @@ impl Answers {
     /// Takes answers until this time after the start.
     fn take(
         &mut self,
-        socket: &impl Questions,
+        socket: &impl EchoSocket,
         start: Instant,
         until: Duration,
         sent: &mut [(Duration, Option<Duration>)],
@@ -303,13 +306,13 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-fn waits(asked: &[Asked], time: &Range<Instant>) -> Option<Waits> {
+fn response_times(asked: &[Answered], time: &Range<Instant>) -> Option<ResponseTimes> {
     let mut took: Vec<_> =
         asked.iter().filter(|it| time.contains(&it.at)).map(|it| it.took.as_secs_f64() * 1e3).collect();
     took.sort_by(f64::total_cmp);
     let of =
         |percent: usize| took.get((took.len() * percent / 100).min(took.len().saturating_sub(1))).copied();
-    Some(Waits { median_ms: of(50)?, p99_ms: of(99)? })
+    Some(ResponseTimes { median_ms: of(50)?, p99_ms: of(99)? })
 }
 
 #[cfg(test)]
@@ -345,10 +348,10 @@ mod tests {
     fn only_requests_of_the_time_count_and_those_without_an_answer_as_a_second() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
-        let second = |at: u64, took: u64| Asked { at: after(at), took: Duration::from_millis(took) };
+        let second = |at: u64, took: u64| Answered { at: after(at), took: Duration::from_millis(took) };
         let asked = [second(0, 900), second(1, 10), second(2, 30), second(3, 1_000), second(4, 900)];
-        let counted = waits(&asked, &(after(1)..after(4)));
-        assert_eq!(counted, Some(Waits { median_ms: 30.0, p99_ms: 1_000.0 }));
-        assert_eq!(waits(&asked, &(after(9)..after(9))), None);
+        let counted = response_times(&asked, &(after(1)..after(4)));
+        assert_eq!(counted, Some(ResponseTimes { median_ms: 30.0, p99_ms: 1_000.0 }));
+        assert_eq!(response_times(&asked, &(after(9)..after(9))), None);
     }
 }

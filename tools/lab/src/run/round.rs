@@ -10,7 +10,7 @@ use super::counters::MptcpCounters;
 use super::events::Schedule;
 use super::leaders::LeaderWatch;
 use super::report::Row;
-use super::requests::{self, Asking};
+use super::requests::{self, RequestLoad};
 use super::tools::{self, RunningTransfer};
 use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
@@ -63,11 +63,11 @@ impl<'a> Round<'a> {
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
         let leaders = LeaderWatch::start(self.lab);
-        let asking = Asking::start(self.lab, self.traffic)?;
+        let load = RequestLoad::start(self.lab, self.traffic)?;
         let sent = self.send(first, (&mut schedule, &mut background), progress, interrupt);
         let measured =
             sent.as_ref().map_or_else(|_| Instant::now()..Instant::now(), |it| it.measured.clone());
-        let loaded = asking.finish(measured);
+        let loaded = load.finish(measured);
         let events = schedule.rows(&self.scenario.topology);
         let leaders = leaders.map(LeaderWatch::finish).unwrap_or_default();
         schedule.undo()?;

@@ -10,7 +10,7 @@ use braid_openflow::{
     MultipartFlags, Port, PortReason, PortState, PortStatus, ReplyBody, RequestBody, Role, Seconds, TableId,
     Xid, frame_length,
 };
-use braid_tls::Transport;
+use braid_tls::{Transport, is_for_later};
 use braid_types::{DatapathId, PortNo};
 
 use crate::error::LoadError;
@@ -327,10 +327,6 @@ impl Switch {
         }
         self.say(xid, &reply(MultipartFlags::NONE, ReplyBody::Flow(List::EMPTY)));
     }
-}
-
-fn is_for_later(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 /// Whether an Ethernet frame has TCP right behind the header of IPv4 (RFC 791 §3.1) or IPv6 (RFC 8200 §3).

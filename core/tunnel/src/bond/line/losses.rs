@@ -17,11 +17,11 @@ const USUAL_PROBES: f64 = 5_000.0;
 const RESET_JUMP: u32 = 1 << 24;
 /// Probes overtake others by so many nanoseconds at most; clocks that differ by more began anew.
 const MOST_OVERTAKEN: u64 = 1_000_000_000;
-/// A path that loses more is not used while another loses less than half.
+/// A path that loses more is not used while another is usable.
 const BROKEN: f64 = 0.15;
 /// Repairs of each packet sent, at most; while the queue is about as long as ever, no more than twice the usual loss.
 const MAX_REPAIRS: f64 = 0.08;
-/// A path that usually loses so much may repair as many in a row with a long queue.
+/// From this part on, a path counts as lossy: its losses are usual, and not those of a full queue.
 const LOSSY: f64 = 0.003;
 /// Parity packets make up for so many standard deviations beyond the usual loss.
 const PARITY_DEVIATIONS: f64 = 2.5;

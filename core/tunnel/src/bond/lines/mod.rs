@@ -1,6 +1,7 @@
 //! All paths to one peer, which of them a packet takes, and the packets that wait for them.
 
-mod rest;
+mod choice;
+mod suspension;
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::line::Line;
 use super::waiting::Waiting;
 use crate::endpoint::MAX_PATHS;
 use crate::wire::on_line;
-use rest::Rest;
+use suspension::Suspension;
 
 /// The interval between two probes of a path.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
@@ -22,17 +23,11 @@ const STANDBY_INTERVAL: Duration = Duration::from_millis(200);
 const STANDBY_SLACK: Duration = Duration::from_millis(400);
 /// A path counts as used for this long after its last packet in order.
 const USED_FOR: Duration = Duration::from_secs(1);
-/// A path that carries less than this part of the best one gains less than its queue costs; the second part, if it delays
-/// packets by jitter or repairs.
-const WORTH: f64 = 0.08;
-const ROUGH_WORTH: f64 = 0.15;
 /// The weight of a packet in the shares.
 const SHARE_WEIGHT: f64 = 1.0 / 1_024.0;
 /// So many seconds of packets may wait for a path, or so many bytes if that is more.
 const MOST_WAITING: f64 = 0.25;
 const LEAST_ROOM: usize = 48_000;
-/// A path for which packets wait so many seconds is full: dearer ones are used, too.
-const FULL: f64 = 0.05;
 
 /// The paths that are up. A packet takes the path by which it arrives first, behind what was sent before.
 ///
@@ -47,7 +42,7 @@ pub(super) struct Lines {
     /// When each last carried a packet in order.
     used: [Option<Time>; MAX_PATHS],
     shares: [f64; MAX_PATHS],
-    rests: [Rest; MAX_PATHS],
+    suspensions: [Suspension; MAX_PATHS],
     number: u32,
     next_probe: Time,
 }
@@ -84,7 +79,7 @@ impl Lines {
             costs: Default::default(),
             used: Default::default(),
             shares: Default::default(),
-            rests: Default::default(),
+            suspensions: Default::default(),
             number: 0,
             next_probe: now,
         }
@@ -97,7 +92,7 @@ impl Lines {
             *line = up.then(|| Line::new(now, uplink.rate));
         }
         self.shares.get_mut(place).into_iter().for_each(|share| *share = 0.0);
-        self.rests.get_mut(place).into_iter().for_each(|rest| *rest = Rest::default());
+        self.suspensions.get_mut(place).into_iter().for_each(|it| *it = Suspension::default());
         self.costs.get_mut(place).into_iter().for_each(|cost| *cost = Cost { own: uplink.cost, other: 0 });
         self.next_probe = now;
     }
@@ -159,51 +154,8 @@ impl Lines {
                 line.review(now, PROBE_INTERVAL, Duration::ZERO);
             }
         }
-        self.rest(now);
+        self.suspend_worthless(now);
         Some((self.number, probed))
-    }
-
-    /// Gives a rest to paths that carry next to nothing beside others that cost no more.
-    fn rest(&mut self, now: Time) {
-        for path in 0..MAX_PATHS as u8 {
-            let Some(line) = self.get(path).filter(|line| !line.is_dead()) else { continue };
-            let limit = line.limit(self.held(path));
-            let (best, are_full) = self.best_beside(now, path);
-            let least = best * if line.is_clean() { WORTH } else { ROUGH_WORTH };
-            // What arrives by a path without packets says nothing of what it carries.
-            let (is_used, rests) = (self.is_used(now, path), self.rests(now, path));
-            let Some(rest) = self.rests.get_mut(usize::from(path)) else { continue };
-            match limit {
-                _ if rests && are_full => rest.reconsider(now, least),
-                Some(rate) if is_used && !rests => rest.judge(now, rate, least),
-                _ => {}
-            }
-        }
-    }
-
-    /// The most that one of the other paths carries that are used and cost no more, in bytes a second; whether all are full.
-    fn best_beside(&self, now: Time, path: u8) -> (f64, bool) {
-        let others = self.up().filter(|(other, line)| {
-            *other != path
-                && self.cost(*other) <= self.cost(path)
-                && !line.is_dead()
-                && !self.rests(now, *other)
-        });
-        let mut carried =
-            others.map(|(other, line)| (line.carried(), line.limit(self.held(other)))).peekable();
-        let is_any = carried.peek().is_some();
-        carried.fold((0.0, is_any), |(best, are_full), (carried, limit)| {
-            (limit.map_or(carried, |limit| limit.min(carried)).max(best), are_full && limit.is_some())
-        })
-    }
-
-    fn rests(&self, now: Time, path: u8) -> bool {
-        self.rests.get(usize::from(path)).is_some_and(|rest| rest.is_on(now))
-    }
-
-    /// The other end of a path has moved: what it carried before says nothing.
-    pub(super) fn note_moved(&mut self, path: u8) {
-        self.rests.get_mut(usize::from(path)).into_iter().for_each(|rest| *rest = Rest::default());
     }
 
     /// When the next probe or the next packet that waits is due.
@@ -229,53 +181,6 @@ impl Lines {
         for path in silent {
             self.get_mut(path).into_iter().for_each(Line::note_silence);
         }
-    }
-
-    /// The path by which a packet of a flow arrives first, behind those that wait.
-    pub(super) fn pick(&self, now: Time, size: usize, flow: u64) -> Option<u8> {
-        let cheapest = self.usable(now).filter(|(path, line)| line.queued(self.held(*path)) < FULL);
-        let cheapest = cheapest.map(|(path, _)| self.cost(path)).min().unwrap_or(u16::MAX);
-        let affordable = self.usable(now).filter(|(path, _)| self.cost(*path) <= cheapest);
-        let arrivals = affordable.filter_map(|(path, line)| {
-            let ahead = self.waiting.get(usize::from(path)).map_or(0, |it| it.ahead_of(flow));
-            Some((path, line.arrival(now, on_line(size))? + line.seconds(ahead)))
-        });
-        let first = arrivals.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(path, _)| path);
-        first.or_else(|| self.any())
-    }
-
-    /// The path by which an urgent packet arrives first, before those that wait, and of all others that answer the next one.
-    pub(super) fn quickest(&self, now: Time, size: usize) -> [Option<u8>; 2] {
-        let first = self.first_of(now, size, self.usable(now)).or_else(|| self.any());
-        let others = self.up().filter(|(path, line)| Some(*path) != first && !line.is_dead());
-        [first, self.first_of(now, size, others)]
-    }
-
-    /// Of the cheapest of some paths, the one by which a packet arrives first.
-    fn first_of<'a>(
-        &self,
-        now: Time,
-        size: usize,
-        lines: impl Iterator<Item = (u8, &'a Line)>,
-    ) -> Option<u8> {
-        let arrivals =
-            lines.filter_map(|(path, line)| Some((self.cost(path), line.arrival(now, on_line(size))?, path)));
-        let first = arrivals.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        first.map(|(.., path)| path)
-    }
-
-    /// The paths that answer, without those that lose much or rest while there are others.
-    fn usable(&self, now: Time) -> impl Iterator<Item = (u8, &Line)> {
-        let alive = move || self.up().filter(|(_, line)| !line.is_dead());
-        let is_good = move |(path, line): &(u8, &Line)| !line.is_broken() && !self.rests(now, *path);
-        let any_good = alive().any(|it| is_good(&it));
-        alive().filter(move |it| !any_good || is_good(it))
-    }
-
-    /// Of paths that are not known, the cheapest, before those that do not answer.
-    fn any(&self) -> Option<u8> {
-        let paths = self.up().map(|(path, line)| (line.is_dead(), self.cost(path), path));
-        paths.min().map(|(.., path)| path)
     }
 
     /// Whether a packet that is not urgent may be sent by a path at once.
@@ -309,10 +214,10 @@ impl Lines {
         self.waiting.get_mut(usize::from(path))?.pop()
     }
 
-    /// Gives what waits for paths that are gone, do not answer or rest to others.
+    /// Gives what waits for paths that are gone, do not answer or are suspended to others.
     pub(super) fn rescue(&mut self, now: Time) {
         for path in (0..MAX_PATHS as u8).filter(|path| self.held(*path) > 0).collect::<Vec<_>>() {
-            let is_used = self.get(path).is_some_and(|line| !line.is_dead()) && !self.rests(now, path);
+            let is_used = self.get(path).is_some_and(|line| !line.is_dead()) && !self.is_suspended(now, path);
             let other = self.pick(now, 0, 0).filter(|other| *other != path && !is_used);
             let (Some(other), Some(waiting)) = (other, self.waiting.get_mut(usize::from(path))) else {
                 continue;

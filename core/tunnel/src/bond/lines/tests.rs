@@ -75,9 +75,9 @@ fn what_waits_counts_with_the_headers_that_it_gets() {
     assert_eq!(lines.held(0), 1_740);
 }
 
-/// The first turn of 20 ms after which the second path rests. Packets are sent by these paths; the first one carries 1 MB a second,
+/// The first turn of 20 ms after which the second path is suspended. Packets are sent by these paths; the first one carries 1 MB a second,
 /// and the second one so many bytes in a turn, while more and more packets wait.
-fn turn_of_rest(costs: [u8; 2], used: &[u8], bytes_of_turn: impl Fn(u64) -> u32) -> Option<u64> {
+fn turn_of_suspension(costs: [u8; 2], used: &[u8], bytes_of_turn: impl Fn(u64) -> u32) -> Option<u64> {
     let (mut lines, mut bytes) = (lines_of(RATE, costs), [0_u32; 2]);
     (1..200).find(|turn| {
         let sent = Time::from_millis(20 * turn);
@@ -97,25 +97,25 @@ fn turn_of_rest(costs: [u8; 2], used: &[u8], bytes_of_turn: impl Fn(u64) -> u32)
             lines.handle_answer(sent + arrived.since(sent).saturating_mul(2), path, &answer);
         }
         used.iter().for_each(|path| lines.note_used(sent, *path));
-        lines.rests(sent, 1)
+        lines.is_suspended(sent, 1)
     })
 }
 
 #[test]
-fn a_path_rests_once_it_has_carried_too_little_for_a_second() {
-    assert_eq!(turn_of_rest([0; 2], &[0, 1], |_| 5_000), None, "it is worth it");
-    let turn = turn_of_rest([0; 2], &[0, 1], |_| 200);
+fn a_path_is_suspended_once_it_has_carried_too_little_for_a_second() {
+    assert_eq!(turn_of_suspension([0; 2], &[0, 1], |_| 5_000), None, "it is worth it");
+    let turn = turn_of_suspension([0; 2], &[0, 1], |_| 200);
     assert!(turn.is_some_and(|turn| (120..180).contains(&turn)), "{turn:?}");
 }
 
 #[test]
-fn a_path_without_packets_is_not_put_to_rest_for_what_it_carries() {
-    assert_eq!(turn_of_rest([0; 2], &[0], |_| 200), None);
+fn a_path_without_packets_is_not_suspended_for_what_it_carries() {
+    assert_eq!(turn_of_suspension([0; 2], &[0], |_| 200), None);
 }
 
 #[test]
-fn a_cheap_path_is_not_put_to_rest_for_a_dear_one() {
-    assert_eq!(turn_of_rest([1, 0], &[0, 1], |_| 200), None);
+fn a_cheap_path_is_not_suspended_for_a_dear_one() {
+    assert_eq!(turn_of_suspension([1, 0], &[0, 1], |_| 200), None);
 }
 
 #[test]

@@ -14,8 +14,8 @@ impl Channel {
             identity.check(self.session.claimed_dpid())?;
         }
         let Some(claimed) = self.session.claimed_dpid() else { return Ok(()) };
-        if let Some(told) = self.told.filter(|told| *told != claimed) {
-            return Err(ChannelError::OtherSwitch { told, claimed });
+        if let Some(expected) = self.expected_dpid.filter(|expected| *expected != claimed) {
+            return Err(ChannelError::OtherSwitch { expected, claimed });
         }
         if is_in_handshake && !self.checked {
             engine.switches().check_join(claimed, self.address, &self.outbox)?;

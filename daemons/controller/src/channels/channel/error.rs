@@ -31,8 +31,8 @@ pub(in crate::channels) enum ChannelError {
     Overfull,
     #[error("the switch does not answer, and a standby reaches it")]
     Unreached,
-    #[error("the standby says that it is switch {told}, and it claims to be {claimed}")]
-    OtherSwitch { told: DatapathId, claimed: DatapathId },
+    #[error("the standby says that it is switch {expected}, and it claims to be {claimed}")]
+    OtherSwitch { expected: DatapathId, claimed: DatapathId },
 }
 
 impl ChannelError {

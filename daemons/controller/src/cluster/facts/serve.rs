@@ -25,14 +25,14 @@ pub(in crate::cluster) fn serve(
 ) -> io::Result<()> {
     let Subscription { snapshot, queue, progress } = publication.subscribe(member);
     info!(%member, facts = snapshot.len(), "a standby follows");
-    let mut told = Told { lines, progress: progress.clone(), number: 0 };
-    let sent = told.begin(&snapshot);
+    let mut feed = StandbyFeed { lines, progress: progress.clone(), number: 0 };
+    let sent = feed.begin(&snapshot);
     drop(snapshot);
     let ended = sent.and_then(|()| {
         loop {
             match queue.recv_timeout(KEEPALIVE_INTERVAL) {
-                Ok(Encoded { changes, taken }) => told.send_all(&changes, taken)?,
-                Err(RecvTimeoutError::Timeout) => told.send(&[], false)?,
+                Ok(Encoded { changes, taken }) => feed.send_all(&changes, taken)?,
+                Err(RecvTimeoutError::Timeout) => feed.send(&[], false)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
@@ -41,14 +41,14 @@ pub(in crate::cluster) fn serve(
     ended
 }
 
-/// A standby, and what it was told.
-struct Told {
+/// The connection to a standby, and the number of the last batch.
+struct StandbyFeed {
     lines: Lines,
     progress: Arc<Progress>,
     number: u64,
 }
 
-impl Told {
+impl StandbyFeed {
     /// Sends the snapshot, and that it is complete.
     fn begin(&mut self, snapshot: &[Arc<str>]) -> io::Result<()> {
         self.lines.write(&Header::OWN, APPLIED_TIMEOUT)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use braid_cluster::MemberId;
 use braid_openflow::DecodeError;
-use braid_tls::Transport;
+use braid_tls::{Transport, is_for_later};
 use braid_types::Term;
 
 use super::relay::{End, Relay};
@@ -197,8 +197,4 @@ impl Line {
             }
         }
     }
-}
-
-fn is_for_later(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -58,10 +58,10 @@ pub(super) struct Hello {
     /// Whether it wants to be told facts, instead of sending messages.
     #[serde(default, skip_serializing_if = "is_false")]
     follows: bool,
-    /// Whether it offers switches that it reaches,
+    /// Whether it offers switches that it reaches.
     #[serde(default, skip_serializing_if = "is_false")]
     offers: bool,
-    /// or passes on the connection of this one.
+    /// The switch whose connection it passes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     relays: Option<Switch>,
 }

@@ -38,7 +38,7 @@ impl Cluster {
 
     /// Where a leader tells facts, if it does.
     pub(super) fn leading(&self, leader: &MemberId) -> Option<Leading> {
-        let (address, _) = self.peers.get(leader).filter(|_| self.telling.contains(leader))?;
+        let (address, _) = self.peers.get(leader).filter(|_| self.fact_senders.contains(leader))?;
         Some(Leading { member: leader.clone(), address: address.clone() })
     }
 

@@ -36,8 +36,8 @@ impl Cluster {
 
     /// Connects to members that are new or have moved.
     fn connect(&mut self, members: Vec<(MemberId, Record)>) {
-        let telling = members.iter().filter(|(_, record)| record.tells_facts);
-        self.telling = telling.map(|(member, _)| member.clone()).collect();
+        let fact_senders = members.iter().filter(|(_, record)| record.tells_facts);
+        self.fact_senders = fact_senders.map(|(member, _)| member.clone()).collect();
         let fronted = members.iter().filter(|(_, record)| record.takes_fronts);
         self.fronted = fronted.map(|(member, _)| member.clone()).collect();
         self.apis = members.iter().map(|(member, record)| (member.clone(), record.api.clone())).collect();

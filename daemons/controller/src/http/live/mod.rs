@@ -8,11 +8,11 @@ mod counts;
 mod edges;
 mod history;
 mod lost;
+mod notice_log;
 mod routes;
 mod series;
 mod state;
 mod table;
-mod told;
 mod topic;
 mod watching;
 
@@ -26,18 +26,18 @@ use super::replica::{Replica, Tables};
 use crate::notices::NoticeReceiver;
 use crate::state_copy::{List, Lists};
 use history::History;
+use notice_log::Events;
 pub(super) use routes::routes;
 use state::{Sample, State};
-use told::Events;
 use topic::Topic;
 
 /// Notices are passed on together: a watcher costs one write a beat, however many there are.
 const BEAT: Duration = Duration::from_millis(50);
 /// From one look at the state to the next.
 const SAMPLE: Duration = Duration::from_secs(1);
-/// What history and lost links need of it,
+/// What history and lost links need of the state.
 const KEPT: Lists = Lists::of(&[List::FirstLinks, List::Edges, List::Transfers]);
-/// and what watchers see.
+/// What watchers see of it.
 const WATCHED: Lists = KEPT.and(Lists::of(&[List::Switches, List::Hosts, List::Totals]));
 /// Beats after which silent connections are shown to be alive.
 const ALIVE: u64 = 200;
@@ -53,7 +53,7 @@ struct Inner {
     /// Everything: state, its changes, events.
     all: Topic,
     /// Events alone.
-    told: Topic,
+    notices: Topic,
     events: Events,
     state: State,
     history: History,
@@ -64,7 +64,7 @@ impl Live {
     pub(super) fn new(run: u64) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             all: Topic::new(run),
-            told: Topic::new(run),
+            notices: Topic::new(run),
             events: Events::default(),
             state: State::default(),
             history: History::default(),
@@ -82,7 +82,7 @@ impl Live {
             }
             self.inner().pass_on(&mut listener);
             if beat.is_multiple_of(ALIVE) {
-                self.inner().told.keep_alive();
+                self.inner().notices.keep_alive();
             }
         }
     }
@@ -122,9 +122,9 @@ impl Inner {
     fn pass_on(&mut self, listener: &mut NoticeReceiver) {
         let (told, lost) = (listener.take(MAX_NOTICES), listener.lost());
         told.iter().for_each(|told| self.state.lost.note(told));
-        let messages = self.events.take(self.told.next(), &told, lost);
+        let messages = self.events.take(self.notices.next(), &told, lost);
         if !messages.is_empty() {
-            self.told.send(&messages);
+            self.notices.send(&messages);
             self.all.send(&messages);
         }
     }

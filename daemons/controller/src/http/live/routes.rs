@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::Live;
 use super::history::Span;
 use super::topic::{Resumed, encode};
-use super::watching::{Door, Watching};
+use super::watching::{WatchLimit, Watching};
 use crate::http::problem::{Asked, Problem};
 use crate::http::replica::Replica;
 
@@ -26,7 +26,7 @@ const EVENTS: usize = 256;
 struct LiveState {
     live: Live,
     replica: Replica,
-    door: Door,
+    limit: WatchLimit,
 }
 
 /// Streams, events and histories.
@@ -38,7 +38,7 @@ pub(in crate::http) fn routes(live: Live, replica: &Replica) -> OpenApiRouter {
         .routes(routes!(link_history))
         .routes(routes!(transfer_history))
         .routes(routes!(edge_history))
-        .with_state(LiveState { live, replica: replica.clone(), door: Door::default() })
+        .with_state(LiveState { live, replica: replica.clone(), limit: WatchLimit::default() })
 }
 
 /// Server-sent events: a snapshot, then deltas and events, for as long as the client reads.
@@ -47,7 +47,7 @@ pub(in crate::http) fn routes(live: Live, replica: &Replica) -> OpenApiRouter {
     responses((status = 200, body = String, content_type = "text/event-stream"))
 )]
 async fn stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Watching, Problem> {
-    let place = state.door.admit()?;
+    let place = state.limit.admit()?;
     state.live.wake(&state.replica).await?;
     let mut live = state.live.inner();
     let missed = match live.all.since(last_seen(&headers)) {
@@ -67,14 +67,14 @@ async fn stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Wa
     responses((status = 200, body = String, content_type = "text/event-stream"))
 )]
 async fn event_stream(Given(state): Given<LiveState>, headers: HeaderMap) -> Result<Watching, Problem> {
-    let place = state.door.admit()?;
+    let place = state.limit.admit()?;
     let mut live = state.live.inner();
-    let missed = match live.told.since(last_seen(&headers)) {
+    let missed = match live.notices.since(last_seen(&headers)) {
         Resumed::Missed(missed) => missed,
         // Where it is, so that it can come back to here.
-        Resumed::Anew => vec![encode(Some(&live.told.last_id()), "begin", "{}").into()],
+        Resumed::Anew => vec![encode(Some(&live.notices.last_id()), "begin", "{}").into()],
     };
-    Ok(Watching::new(missed, live.told.watch(), place))
+    Ok(Watching::new(missed, live.notices.watch(), place))
 }
 
 fn last_seen(headers: &HeaderMap) -> &str {
@@ -91,7 +91,7 @@ async fn events(
     let limit = limit.map_or(EVENTS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let live = state.live.inner();
     let events = live.events.last(limit, after.unwrap_or(0)).into_iter().cloned().collect();
-    let (last_event_id, now) = (live.told.last_id(), live.state.noted_at());
+    let (last_event_id, now) = (live.notices.last_id(), live.state.noted_at());
     Ok(Json(Events { schema: Schema, now, last_event_id, events }))
 }
 

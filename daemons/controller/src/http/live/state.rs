@@ -7,7 +7,7 @@ use braid_types::Time;
 use serde::Serialize;
 
 use super::lost::LostLinks;
-use super::table::Told;
+use super::table::ReportedItems;
 use crate::http::replica::{Listed, Tables};
 use crate::state_copy::MAX_FIRST_LINKS;
 
@@ -42,8 +42,8 @@ impl<'a> Sample<'a> {
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
-    told: [Told; 5],
-    /// How much there is of what is told in part.
+    reported: [ReportedItems; 5],
+    /// How much there is of what is reported in part.
     totals: Option<NetworkTotals>,
     /// The links when they were noted last, and when that was.
     noted_at: Time,
@@ -53,9 +53,9 @@ pub(super) struct State {
 
 impl Default for State {
     fn default() -> Self {
-        let told = ["switches", "links", "hosts", "edges", "transfers"].map(Told::new);
+        let reported = ["switches", "links", "hosts", "edges", "transfers"].map(ReportedItems::new);
         let (now, noted_at, lost) = (Time::ZERO, Time::ZERO, LostLinks::default());
-        Self { now, told, totals: None, noted_at, links: Vec::new(), lost }
+        Self { now, reported, totals: None, noted_at, links: Vec::new(), lost }
     }
 }
 
@@ -76,7 +76,7 @@ impl State {
     /// `removed`.
     pub(super) fn update(&mut self, tables: &Tables) -> String {
         self.now = now(tables);
-        let [switches, links, hosts, edges, transfers] = &mut self.told;
+        let [switches, links, hosts, edges, transfers] = &mut self.reported;
         let changes = [
             switches.update(&tables.switches, usize::MAX, &tables.naming),
             links.update(&tables.first_links, MAX_FIRST_LINKS, &tables.naming),
@@ -92,10 +92,10 @@ impl State {
     /// All of it as JSON, with the last events.
     pub(super) fn snapshot(&self, events: &impl Serialize) -> String {
         let events = serde_json::to_string(events).unwrap_or_default();
-        let [switches, ..] = &self.told;
+        let [switches, ..] = &self.reported;
         let lost = serde_json::to_string(&self.lost.between(|dpid| switches.has(&dpid))).unwrap_or_default();
         let more = [format!(r#""lost_links":{lost}"#), format!(r#""events":{events}"#)];
-        self.object(self.told.iter().map(Told::list).chain(more).chain(self.totals_text()))
+        self.object(self.reported.iter().map(ReportedItems::list).chain(more).chain(self.totals_text()))
     }
 
     fn totals_text(&self) -> Option<String> {

@@ -8,12 +8,12 @@ use crate::http::replica::{Cursor, Listed, Naming, Table};
 
 /// The items of a list as JSON, by their keys, as watchers know them.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ReportedItems {
     name: &'static str,
     items: BTreeMap<String, Bytes>,
 }
 
-impl Told {
+impl ReportedItems {
     pub(super) const fn new(name: &'static str) -> Self {
         Self { name, items: BTreeMap::new() }
     }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_told() {
-        let mut table = Told::new("hosts");
+        let mut table = ReportedItems::new("hosts");
         let item = |(key, name): &(u8, &str)| (key.to_string(), Bytes::from(format!(r#"[{key},"{name}"]"#)));
         let mut update = |items: &[(u8, &str)]| table.set(items.iter().map(item).collect());
         assert_eq!(update(&[]), None);

@@ -17,17 +17,17 @@ use crate::http::problem::Problem;
 /// Watchers at the same time; more are turned away.
 const MAX_WATCHERS: usize = 256;
 
-/// Admits watchers.
+/// Admits so many watchers at the same time.
 #[derive(Clone, Debug)]
-pub(super) struct Door(Arc<Semaphore>);
+pub(super) struct WatchLimit(Arc<Semaphore>);
 
-impl Default for Door {
+impl Default for WatchLimit {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(MAX_WATCHERS)))
     }
 }
 
-impl Door {
+impl WatchLimit {
     pub(super) fn admit(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let place = self.0.clone().try_acquire_owned();
         place.map_err(|_| Problem::unavailable(format!("{MAX_WATCHERS} API clients watch already")))

@@ -2,7 +2,7 @@
 
 use super::tests::{expectation, judge, row};
 use super::*;
-use crate::run::requests::{RequestRow, Waits};
+use crate::run::requests::{RequestRow, ResponseTimes};
 use crate::scenario::{BestKnown, Protocol};
 
 fn of(variant: &str, profile: &str, fraction: f64) -> Row {
@@ -100,8 +100,8 @@ fn the_slowest_answers_decide_and_a_row_without_requests_has_no_value() {
         to: "b".to_owned(),
         protocol: Protocol::Udp,
         port: 53,
-        idle: Waits { median_ms: 1.0, p99_ms: idle },
-        loaded: Waits { median_ms: 1.0, p99_ms: loaded },
+        idle: ResponseTimes { median_ms: 1.0, p99_ms: idle },
+        loaded: ResponseTimes { median_ms: 1.0, p99_ms: loaded },
     };
     let limit = expectation(Metric::RequestP99OverIdle, None, Limit::AtMost(1.5));
     let asked =

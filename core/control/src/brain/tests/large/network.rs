@@ -24,13 +24,13 @@ pub(in crate::brain::tests) struct Large {
     /// Every so many-th frame gets lost; 0: none.
     pub(in crate::brain::tests) loss: u64,
     frames: u64,
-    /// Frames that left by ports,
+    /// Frames that left by ports.
     pub(in crate::brain::tests) probes: u64,
-    /// and the writes that they took: one for each switch and turn.
+    /// The writes that these took: one for each switch and turn.
     pub(in crate::brain::tests) writes: u64,
-    /// Frames for switches to return,
+    /// Frames for switches to return.
     pub(in crate::brain::tests) returns: u64,
-    /// and those of them to switches that got no other frame in that turn.
+    /// Those of them to switches that got no other frame in that turn.
     pub(in crate::brain::tests) lone_returns: u64,
     peers: BTreeMap<SwitchPort, SwitchPort>,
     ports: BTreeMap<DatapathId, Vec<PortNo>>,

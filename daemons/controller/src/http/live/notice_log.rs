@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_api::{Event, Level, Notice};
-use braid_control::{AlarmSource, Notice as Told};
+use braid_control::{self as control, AlarmSource};
 use braid_types::{PortNo, SwitchPort, Time};
 
 use crate::http::wire::{level, notice};
@@ -20,13 +20,13 @@ const MAX_OF_SOURCE: usize = 512;
 #[derive(Debug, Default)]
 pub(super) struct Events {
     kept: VecDeque<(Origin, Event)>,
-    counts: Tally<Origin>,
-    of_kinds: Tally<&'static str>,
+    counts: Frequencies<Origin>,
+    of_kinds: Frequencies<&'static str>,
 }
 
 /// How many there are of each, and which is the most frequent. O(log n).
 #[derive(Debug)]
-struct Tally<K> {
+struct Frequencies<K> {
     counts: BTreeMap<K, usize>,
     ranks: BTreeSet<(usize, K)>,
 }
@@ -92,35 +92,37 @@ impl Events {
 const LOST: Origin = ("events_lost", None);
 
 /// The kind of a notice, and the port, switch or peer that caused it.
-fn origin(notice: &Told) -> Origin {
+fn origin(notice: &control::Notice) -> Origin {
     let switch = |dpid| Some(AlarmSource::Port(SwitchPort::new(dpid, PortNo::ANY)));
     match notice {
-        Told::Alarm { source, threat, .. } => (threat.kind(), Some(*source)),
-        Told::SwitchJoined { dpid, .. } => ("switch_joined", switch(*dpid)),
-        Told::InstalledStateRead { dpid, .. } => ("rules_found", switch(*dpid)),
-        Told::SwitchLeft { dpid } => ("switch_left", switch(*dpid)),
-        Told::Refused { dpid, .. } => ("command_refused", switch(*dpid)),
-        Told::LinkUp { src, .. } => ("link_up", Some(AlarmSource::Port(*src))),
-        Told::LinkDown { src, .. } => ("link_down", Some(AlarmSource::Port(*src))),
-        Told::LinkDamped { src, .. } => ("link_damped", Some(AlarmSource::Port(*src))),
-        Told::LinkRecovered { src, .. } => ("link_recovered", Some(AlarmSource::Port(*src))),
-        Told::PortHeld { at, .. } => ("port_held", Some(AlarmSource::Port(*at))),
-        Told::HostSeen { at, .. } => ("host_seen", Some(AlarmSource::Port(*at))),
-        Told::HostMoved { to, .. } => ("host_moved", Some(AlarmSource::Port(*to))),
-        Told::AddressSeen { .. } => ("address_seen", None),
-        Told::TransferOpened { .. } | Told::TransferEnded { .. } => ("transfer", None),
-        Told::StreamPlaced { .. } | Told::StreamSprayed { .. } | Told::StreamEnded { .. } => ("stream", None),
+        control::Notice::Alarm { source, threat, .. } => (threat.kind(), Some(*source)),
+        control::Notice::SwitchJoined { dpid, .. } => ("switch_joined", switch(*dpid)),
+        control::Notice::InstalledStateRead { dpid, .. } => ("rules_found", switch(*dpid)),
+        control::Notice::SwitchLeft { dpid } => ("switch_left", switch(*dpid)),
+        control::Notice::Refused { dpid, .. } => ("command_refused", switch(*dpid)),
+        control::Notice::LinkUp { src, .. } => ("link_up", Some(AlarmSource::Port(*src))),
+        control::Notice::LinkDown { src, .. } => ("link_down", Some(AlarmSource::Port(*src))),
+        control::Notice::LinkDamped { src, .. } => ("link_damped", Some(AlarmSource::Port(*src))),
+        control::Notice::LinkRecovered { src, .. } => ("link_recovered", Some(AlarmSource::Port(*src))),
+        control::Notice::PortHeld { at, .. } => ("port_held", Some(AlarmSource::Port(*at))),
+        control::Notice::HostSeen { at, .. } => ("host_seen", Some(AlarmSource::Port(*at))),
+        control::Notice::HostMoved { to, .. } => ("host_moved", Some(AlarmSource::Port(*to))),
+        control::Notice::AddressSeen { .. } => ("address_seen", None),
+        control::Notice::TransferOpened { .. } | control::Notice::TransferEnded { .. } => ("transfer", None),
+        control::Notice::StreamPlaced { .. }
+        | control::Notice::StreamSprayed { .. }
+        | control::Notice::StreamEnded { .. } => ("stream", None),
         _ => ("other", None),
     }
 }
 
-impl<K> Default for Tally<K> {
+impl<K> Default for Frequencies<K> {
     fn default() -> Self {
         Self { counts: BTreeMap::new(), ranks: BTreeSet::new() }
     }
 }
 
-impl<K: Copy + Ord> Tally<K> {
+impl<K: Copy + Ord> Frequencies<K> {
     fn most(&self) -> Option<(K, usize)> {
         self.ranks.last().map(|(count, key)| (*key, *count))
     }
@@ -182,7 +184,7 @@ mod tests {
     fn a_peer_that_causes_many_events_pushes_out_its_own() {
         let alarm = |peer: u8| TimedNotice {
             at: Time::ZERO,
-            notice: Told::Alarm {
+            notice: control::Notice::Alarm {
                 source: AlarmSource::Peer([10, 0, 0, peer].into()),
                 threat: braid_control::Threat::WrongToken,
                 count: 1,
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn a_kind_of_event_that_many_sources_cause_leaves_room_to_others() {
         let mut events = Events::default();
-        let notice = Told::SwitchJoined { dpid: DatapathId(1), ports: 1 };
+        let notice = control::Notice::SwitchJoined { dpid: DatapathId(1), ports: 1 };
         let joined = TimedNotice { at: Time::ZERO, notice, names: Names::default() };
         events.take(1, &[joined], 0);
         (2..=20_000).for_each(|number| _ = events.take(number, &[told(number)], 0));
