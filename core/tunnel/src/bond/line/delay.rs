@@ -107,9 +107,12 @@ impl Delay {
         self.queue = 0.0;
     }
 
-    /// What was seen is of another clock.
+    /// What was seen before the last probe is of another clock.
     pub(super) fn forget(&mut self) {
-        (self.least, self.longest, self.queue) = ([None; 2], [0.0; 2], 0.0);
+        let last = self.recent[0];
+        self.wake();
+        self.recent[0] = last;
+        (self.least, self.longest) = ([last, None], [0.0; 2]);
     }
 
     /// The least delay, in seconds; the clocks of the two ends may differ, by the same for all paths.

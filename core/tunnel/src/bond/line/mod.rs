@@ -279,7 +279,7 @@ impl Line {
     /// What it carries at most, while it is full and more waits than jitter explains; `held` bytes wait here. Unknown while
     /// it is held at a rate that still grows.
     pub(super) fn limit(&self, held: usize) -> Option<f64> {
-        let rate = self.gate.rate().map_or_else(|| self.rate.full_now(), Some);
+        let rate = self.gate.rate().or_else(|| self.rate.full_now());
         let rate = rate.filter(|_| !self.gate.is_growing());
         rate.filter(|_| self.queued(held) > OVERFULL + self.delay.jitter())
     }

@@ -21,10 +21,10 @@ const JUDGED_FOR: Duration = Duration::from_secs(1);
 /// The pause until it is tried again: at first this, and twice as long after each trial.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
-/// A path that carries so many times what it takes is tried again at once.
-const CLEARLY: f64 = 2.0;
+/// A path that carried so many times what makes it worth using is used again at once.
+const RESUME_FACTOR: f64 = 2.0;
 
-/// Of one path.
+/// The suspension of one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Suspension {
     until: Time,
@@ -112,7 +112,7 @@ impl Suspension {
 
     /// The other paths are full, and with what they carry now, this one is worth using from `least` on.
     pub(super) fn reconsider(&mut self, now: Time, least: f64) {
-        if self.carried >= CLEARLY * least {
+        if self.carried >= RESUME_FACTOR * least {
             self.until = now;
         }
     }

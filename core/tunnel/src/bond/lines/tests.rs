@@ -75,8 +75,8 @@ fn what_waits_counts_with_the_headers_that_it_gets() {
     assert_eq!(lines.held(0), 1_740);
 }
 
-/// The first turn of 20 ms after which the second path is suspended. Packets are sent by these paths; the first one carries 1 MB a second,
-/// and the second one so many bytes in a turn, while more and more packets wait.
+/// The first turn of 20 ms after which the second path is suspended. Packets are sent by the `used` paths; the first one carries
+/// 1 MB a second, and the second one so many bytes in a turn, while more and more packets wait.
 fn turn_of_suspension(costs: [u8; 2], used: &[u8], bytes_of_turn: impl Fn(u64) -> u32) -> Option<u64> {
     let (mut lines, mut bytes) = (lines_of(RATE, costs), [0_u32; 2]);
     (1..200).find(|turn| {
