@@ -1,10 +1,26 @@
 //! The checksum of the Internet protocols. RFC 1071.
 
+use crate::packet::UDP_CHECKSUM;
+
 /// Recomputes the checksum of an IPv4 header; `None` if it is truncated.
 pub fn put_ipv4_checksum(header: &mut [u8]) -> Option<()> {
     header.get_mut(10..12)?.fill(0);
     let checksum = !fold(sum(header));
     header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
+    Some(())
+}
+
+/// Completes a checksum in whose place the sum of the pseudo-header is; `None` if one of the positions is behind the end.
+pub(crate) fn complete(data: &mut [u8], covered: usize, place: usize) -> Option<()> {
+    let checksum = !fold(sum(data.get(covered..)?));
+    // UDP sends a checksum of zero as ones, since zero means none.
+    let is_zero = checksum == 0 && place.checked_sub(covered) == Some(UDP_CHECKSUM);
+    put_u16(data, place, if is_zero { u16::MAX } else { checksum })
+}
+
+/// Writes a word in the order of the network; `None` if it does not fit.
+pub(crate) fn put_u16(data: &mut [u8], at: usize, value: u16) -> Option<()> {
+    data.get_mut(at..at + 2)?.copy_from_slice(&value.to_be_bytes());
     Some(())
 }
 

@@ -2,7 +2,7 @@
 
 use braid_types::MacAddr;
 
-use crate::checksum::{fold, sum};
+use crate::checksum::complete;
 
 /// A frame with its offload state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ pub const GSO_UDP: u8 = 5;
 /// `VIRTIO_NET_HDR_GSO_ECN`: a flag beside the kind.
 pub const GSO_ECN: u8 = 0x80;
 /// The position of the UDP checksum in its header.
-pub(crate) const UDP_CHECKSUM: u16 = 6;
+pub(crate) const UDP_CHECKSUM: usize = 6;
 const DATA_VALID: u8 = 2;
 
 impl Offload {
@@ -141,16 +141,11 @@ impl Packet {
     /// Computes the checksum that was left to the network card. A GSO packet's is left: it would be wrong for its parts.
     pub fn finish_checksum(&mut self) {
         let Offload { needs_checksum, gso_type, csum_start, csum_offset, .. } = self.offload;
-        let start = usize::from(csum_start);
-        let Some(covered) = self.data.get(start..).filter(|_| needs_checksum && gso_type == 0) else {
+        if !needs_checksum || gso_type != 0 {
             return;
-        };
-        let sum = !fold(sum(covered));
-        // UDP sends a sum of zero as ones, since zero means no checksum.
-        let sum = if sum == 0 && csum_offset == UDP_CHECKSUM { 0xffff } else { sum };
-        let at = start + usize::from(csum_offset);
-        if let Some(place) = self.data.get_mut(at..at + 2) {
-            place.copy_from_slice(&sum.to_be_bytes());
+        }
+        let covered = usize::from(csum_start);
+        if complete(&mut self.data, covered, covered + usize::from(csum_offset)).is_some() {
             self.offload = Offload { checksum_valid: true, ..Offload::default() };
         }
     }
@@ -188,7 +183,7 @@ mod tests {
             ..Offload::default()
         };
         assert_eq!(Packet { data: data.clone(), offload }.segments(), 10);
-        let datagrams = Offload { gso_type: GSO_UDP, csum_offset: UDP_CHECKSUM, gso_size: 1_000, ..offload };
+        let datagrams = Offload { gso_type: GSO_UDP, csum_offset: 6, gso_size: 1_000, ..offload };
         data.truncate(14 + 20 + 8 + 3_500);
         assert_eq!(Packet { data, offload: datagrams }.segments(), 4);
         let short = Packet { data: vec![0; 20], offload };

@@ -1,7 +1,7 @@
 //! Segmentation of GSO packets of TCP and UDP into packets with all their checksums.
 
-use crate::checksum::{fold, put_ipv4_checksum, sum, u16_at};
-use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload};
+use crate::checksum::{complete, fold, put_ipv4_checksum, put_u16, sum, u16_at};
+use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, UDP_CHECKSUM};
 use crate::start::Start;
 
 const TCP: u8 = 6;
@@ -9,7 +9,6 @@ const TCP_CHECKSUM: usize = 16;
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 const UDP: u8 = 17;
-const UDP_CHECKSUM: usize = 6;
 const UDP_HEADER: usize = 8;
 
 /// The packets that a card would make of one that the kernel has left to it, one after the other. As Linux does:
@@ -75,7 +74,7 @@ impl<'a> Segments<'a> {
         let written = match self.kind {
             Kind::Whole(checksum) => {
                 self.is_done = true;
-                checksum.map_or(Some(()), |(covered, place)| finish(buffer, covered, place))
+                checksum.map_or(Some(()), |(covered, place)| complete(buffer, covered, place))
             }
             Kind::Gso(layout) => self.write_segment(layout, buffer),
         };
@@ -93,6 +92,19 @@ impl<'a> Segments<'a> {
         layout.set_checksum(buffer)?;
         (self.rest, self.number, self.is_done) = (rest, self.number.checked_add(1)?, rest.is_empty());
         Some(())
+    }
+}
+
+impl Packet {
+    /// The frames that a card would make of it, with all their checksums; `None` if it is of a kind that is not known,
+    /// or broken.
+    pub fn cut(&self) -> Option<Vec<Self>> {
+        let mut segments = Segments::new(&self.data, self.offload, Start::Ethernet)?;
+        let frames = std::iter::from_fn(|| {
+            let mut data = Vec::new();
+            segments.write_next(&mut data).then(|| Self::complete(data))
+        });
+        Some(frames.collect())
     }
 }
 
@@ -122,15 +134,15 @@ impl Layout {
     fn set_lengths(&self, data: &mut [u8], number: u16) -> Option<()> {
         let (network, whole) = (self.network, data.len() - self.network);
         if self.is_v4 {
-            put(data, network + 2, u16::try_from(whole).ok()?)?;
+            put_u16(data, network + 2, u16::try_from(whole).ok()?)?;
             let id = u16_at(data, network + 4)?;
-            put(data, network + 4, id.wrapping_add(number))?;
+            put_u16(data, network + 4, id.wrapping_add(number))?;
             put_ipv4_checksum(data.get_mut(network..self.transport)?)?;
         } else {
-            put(data, network + 4, u16::try_from(whole - 40).ok()?)?;
+            put_u16(data, network + 4, u16::try_from(whole - 40).ok()?)?;
         }
         let length = u16::try_from(data.len() - self.transport).ok()?;
-        if self.is_tcp { Some(()) } else { put(data, self.transport + 4, length) }
+        if self.is_tcp { Some(()) } else { put_u16(data, self.transport + 4, length) }
     }
 
     fn set_sequence(&self, data: &mut [u8], number: u16, is_last: bool) -> Option<()> {
@@ -148,20 +160,7 @@ impl Layout {
         let addresses = if self.is_v4 { 12..20 } else { 8..40 };
         let addresses = sum(data.get(self.network..)?.get(addresses)?);
         let length = (data.len() - self.transport) as u64;
-        put(data, self.transport + place, fold(addresses + u64::from(protocol) + length))?;
-        finish(data, self.transport, self.transport + place)
+        put_u16(data, self.transport + place, fold(addresses + u64::from(protocol) + length))?;
+        complete(data, self.transport, self.transport + place)
     }
-}
-
-/// Completes a checksum in whose place the sum of the pseudo-header is.
-fn finish(data: &mut [u8], covered: usize, place: usize) -> Option<()> {
-    let checksum = !fold(sum(data.get(covered..)?));
-    // UDP sends a checksum of zero as ones, since zero means none.
-    let is_zero = checksum == 0 && place - covered == UDP_CHECKSUM;
-    put(data, place, if is_zero { u16::MAX } else { checksum })
-}
-
-fn put(data: &mut [u8], at: usize, value: u16) -> Option<()> {
-    data.get_mut(at..at + 2)?.copy_from_slice(&value.to_be_bytes());
-    Some(())
 }

@@ -4,6 +4,7 @@ use braid_openflow::{BadMatchCode, ErrorCode, Masked, Match, OxmField, VlanVid};
 use braid_types::MacAddr;
 
 use crate::packets::key::{self, Field, Key};
+use crate::packets::numbers::{ARP, ICMPV4, ICMPV6, IPV4, IPV6, SCTP, TCP, UDP};
 
 /// A match: its mask, and the value under the mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -113,12 +114,12 @@ impl Matcher {
             OxmField::IpDscp(_) | OxmField::IpEcn(_) | OxmField::IpProto(_) => (&[IPV4, IPV6], None),
             OxmField::Ipv4Src(_) | OxmField::Ipv4Dst(_) => (&[IPV4], None),
             OxmField::Ipv6Src(_) | OxmField::Ipv6Dst(_) => (&[IPV6], None),
-            OxmField::TcpSrc(_) | OxmField::TcpDst(_) | OxmField::TcpFlags(_) => (&[IPV4, IPV6], Some(6)),
-            OxmField::UdpSrc(_) | OxmField::UdpDst(_) => (&[IPV4, IPV6], Some(17)),
-            OxmField::SctpSrc(_) | OxmField::SctpDst(_) => (&[IPV4, IPV6], Some(132)),
-            OxmField::Icmpv4Type(_) | OxmField::Icmpv4Code(_) => (&[IPV4], Some(1)),
+            OxmField::TcpSrc(_) | OxmField::TcpDst(_) | OxmField::TcpFlags(_) => (&[IPV4, IPV6], Some(TCP)),
+            OxmField::UdpSrc(_) | OxmField::UdpDst(_) => (&[IPV4, IPV6], Some(UDP)),
+            OxmField::SctpSrc(_) | OxmField::SctpDst(_) => (&[IPV4, IPV6], Some(SCTP)),
+            OxmField::Icmpv4Type(_) | OxmField::Icmpv4Code(_) => (&[IPV4], Some(ICMPV4)),
             OxmField::Icmpv6Type(_) | OxmField::Icmpv6Code(_) | OxmField::Ipv6NdTarget(_) => {
-                (&[IPV6], Some(58))
+                (&[IPV6], Some(ICMPV6))
             }
             OxmField::ArpOp(_)
             | OxmField::ArpSpa(_)
@@ -138,6 +139,3 @@ impl Matcher {
 }
 
 const TAGGED: u64 = VlanVid::PRESENT.0 as u64;
-const IPV4: u64 = 0x0800;
-const ARP: u64 = 0x0806;
-const IPV6: u64 = 0x86dd;

@@ -4,7 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 use crate::packets::key::{self, Key, Layout};
-use crate::packets::segmentation::{cut_datagrams, cut_segments};
+use crate::packets::numbers::IPV4;
 use crate::packets::{Packet, fold, put_ipv4_checksum, sum, u16_at};
 
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -15,7 +15,6 @@ const UNIT: usize = 8;
 const HEADER: usize = 20;
 /// The least MTU of a link: RFC 791 §3.2.
 const LEAST: usize = 68;
-const IPV4: u64 = 0x0800;
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 /// The flag of an option's kind that every fragment copies.
@@ -28,13 +27,8 @@ pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize)
     if mtu < LEAST || u16_at(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
         return None;
     }
-    let parts = match packet.offload.gso_type {
-        0 => vec![packet.clone()],
-        _ => cut_segments(packet, key, layout).or_else(|| cut_datagrams(packet, key, layout))?,
-    };
     let mut all = Vec::new();
-    for mut part in parts {
-        part.finish_checksum();
+    for part in packet.cut()? {
         all.extend(of_one(&part.data, network, mtu)?);
     }
     Some(all).filter(|all| !all.is_empty())

@@ -6,6 +6,7 @@ use braid_spray::{Segment, SeqNo};
 use braid_types::{FiveTuple, PortNo};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::numbers::{ARP, IPV4, IPV6, TCP};
 use crate::tunnel::Numbered;
 
 pub(crate) const WORDS: usize = 13;
@@ -105,7 +106,7 @@ impl Key {
 
     pub(crate) fn address(&self, word: usize) -> IpAddr {
         match self.get(ETH_TYPE) {
-            0x86dd => Ipv6Addr::from_bits(self.wide(word)).into(),
+            IPV6 => Ipv6Addr::from_bits(self.wide(word)).into(),
             _ => Ipv4Addr::from_bits(self.0[word + 1] as u32).into(),
         }
     }
@@ -127,7 +128,6 @@ pub(crate) struct Layout {
 }
 
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
-const TCP: u64 = 6;
 const TIMESTAMP: u8 = 8;
 /// Two options that do nothing, then the timestamp's kind and length.
 const TIMESTAMP_FIRST: u32 = 0x0101_080a;
@@ -211,10 +211,10 @@ impl KeyReader<'_> {
             at += 4;
         }
         self.key.set(ETH_TYPE, kind.into());
-        match kind {
-            0x0800 => self.ipv4(at),
-            0x86dd => self.ipv6(at),
-            0x0806 => self.arp(at),
+        match u64::from(kind) {
+            IPV4 => self.ipv4(at),
+            IPV6 => self.ipv6(at),
+            ARP => self.arp(at),
             _ => None,
         }
     }

@@ -4,12 +4,10 @@ pub(crate) mod bfd;
 mod context;
 pub(crate) mod fragment;
 pub(crate) mod key;
+pub(crate) mod numbers;
 pub(crate) mod probe;
 pub(crate) mod rewrite;
-pub(crate) mod segmentation;
 
 pub use braid_offload::{Coalesced, Offload, Packet};
-pub(crate) use braid_offload::{
-    GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, fold, put_ipv4_checksum, sum, u16_at,
-};
+pub(crate) use braid_offload::{GSO_UDP, fold, put_ipv4_checksum, sum, u16_at};
 pub(crate) use context::PacketContext;

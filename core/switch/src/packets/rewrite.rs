@@ -5,6 +5,7 @@
 
 use crate::action::{Act, SetField};
 use crate::packets::key::{self, Key, Layout};
+use crate::packets::numbers::{ICMPV6, IPV4, IPV6, TCP, UDP};
 use crate::packets::{Packet, fold, sum};
 
 /// Applies `act` to a packet; `false` if its time to live is over.
@@ -78,12 +79,6 @@ fn set(field: &SetField, packet: &mut Packet, key: &Key, layout: &Layout) {
         SetField::VlanVid(_) | SetField::VlanPcp(_) => {}
     }
 }
-
-const IPV4: u64 = 0x0800;
-const IPV6: u64 = 0x86dd;
-const TCP: u64 = 6;
-const UDP: u64 = 17;
-const ICMPV6: u64 = 58;
 
 /// A field of a header: the header's EtherType or protocol, and the position of the field.
 #[derive(Clone, Copy)]

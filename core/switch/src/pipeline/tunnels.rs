@@ -6,8 +6,7 @@ use super::Pipeline;
 use crate::environment::Environment;
 use crate::packets::fragment::fragments;
 use crate::packets::key::{self, Key};
-use crate::packets::segmentation::cut_datagrams;
-use crate::packets::{Packet, PacketContext};
+use crate::packets::{GSO_UDP, Packet, PacketContext};
 use crate::tunnel::{Numbered, decapsulate};
 
 impl Pipeline {
@@ -46,7 +45,7 @@ impl Pipeline {
         let mtu = self.groups.tunnel_mtu(id, layout.network?, &self.ports);
         let mtu = mtu.filter(|mtu| context.length() > *mtu);
         let cut = mtu.and_then(|mtu| fragments(packet, key, layout, mtu));
-        cut.or_else(|| cut_datagrams(packet, key, layout))
+        cut.or_else(|| (packet.offload.gso_type == GSO_UDP).then(|| packet.cut()).flatten())
     }
 
     fn enter_tunnel(

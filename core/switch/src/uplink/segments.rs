@@ -5,11 +5,10 @@ use braid_types::PortNo;
 use super::frame::{ETHERNET, GRE};
 use crate::packets::Packet;
 use crate::packets::key::{self, Key, Layout};
+use crate::packets::numbers::IPV4;
 use crate::packets::rewrite::adjust;
-use crate::packets::segmentation::{cut_datagrams, cut_segments};
 use crate::tunnel::Ends;
 
-const IPV4: u64 = 0x0800;
 const TCP_HEADER: usize = 20;
 const TCP_CHECKSUM: usize = 16;
 const SYN: u64 = 2;
@@ -30,10 +29,7 @@ pub(super) fn room(mtu: u32, ends: Ends) -> usize {
 /// `longest` is how long a frame with a segment of TCP is to be, by whether it is of IPv4.
 pub(super) fn whole(packet: Packet, longest: impl Fn(bool) -> usize) -> Option<Vec<Packet>> {
     let (key, layout) = key::read(PortNo(0), &packet.data);
-    let mut parts = match packet.offload.gso_type {
-        0 => vec![packet],
-        _ => cut_segments(&packet, &key, &layout).or_else(|| cut_datagrams(&packet, &key, &layout))?,
-    };
+    let mut parts = if packet.offload.gso_type == 0 { vec![packet] } else { packet.cut()? };
     for part in &mut parts {
         clamp(part, &key, &layout, &longest);
         part.finish_checksum();
