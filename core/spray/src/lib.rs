@@ -45,7 +45,7 @@ mod scheduler;
 mod segment;
 mod segment_counts;
 
-pub use feedback::{Feedback, Lateness, Missed, PathReport, Probe, ProbeSettings};
+pub use feedback::{AnsweredProbe, Feedback, Lateness, PathReport, Probe, ProbeSettings, Probes, SentProbe};
 pub use numbering::{FlowNumbers, Numbered};
 pub use resequencer::{
     Counters, Fate, Gauge, HoldHistogram, HoldTime, PathCounters, PathId, Resequencer, Settings,

@@ -25,9 +25,10 @@ impl Backoff {
         Self { first, longest }
     }
 
-    /// The wait after a failed try with this wait; the first wait for `None`.
-    pub fn after(self, last: Option<Duration>) -> Duration {
-        last.map_or(self.first, |last| last.saturating_mul(2)).min(self.longest)
+    /// The wait after a failed try with this wait; the first wait for `None`, or for none.
+    pub fn after(self, last: impl Into<Option<Duration>>) -> Duration {
+        let last = last.into().unwrap_or_default();
+        last.saturating_mul(2).max(self.first).min(self.longest)
     }
 }
 
@@ -40,6 +41,7 @@ mod tests {
         let backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
         let waits = std::iter::successors(Some(backoff.after(None)), |last| Some(backoff.after(Some(*last))));
         let seconds: Vec<_> = waits.take(9).map(|wait| wait.as_secs()).collect();
+        assert_eq!(backoff.after(Duration::ZERO), backoff.after(None));
         assert_eq!(seconds, [5, 10, 20, 40, 80, 160, 320, 600, 600]);
     }
 }

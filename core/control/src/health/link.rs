@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 use super::congestion::{Congestion, Usage};
 use super::evidence::LossEvidence;
@@ -183,8 +183,6 @@ fn strays(step: &Step, share: f64) -> f64 {
 
 /// Twice the hold time before, if the link was taken back not long ago.
 fn next_hold(after: Option<Recovery>, now: Time, settings: &HealthSettings) -> Duration {
-    match after {
-        Some(Recovery { at, hold }) if now.since(at) < hold * PROBATION => (hold * 2).min(settings.hold_max),
-        _ => settings.hold,
-    }
+    let recent = after.filter(|Recovery { at, hold }| now.since(*at) < *hold * PROBATION);
+    Backoff::between(settings.hold, settings.hold_max).after(recent.map(|it| it.hold))
 }

@@ -4,6 +4,7 @@ mod history;
 mod loss;
 mod path;
 mod probation;
+mod probes;
 mod rounds;
 mod silence;
 mod suspension;
@@ -13,10 +14,11 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use path::PathState;
+use path::{PathState, ProbeKind};
 use probation::{Observation, Probation};
+pub use probes::{AnsweredProbe, Probes, SentProbe};
 use rounds::Rounds;
-pub use silence::{Lateness, Missed};
+pub use silence::Lateness;
 use suspension::Suspension;
 
 use crate::segment_counts::SegmentCounts;
@@ -141,7 +143,8 @@ impl Feedback {
         }
         let path = (self.number as usize).checked_rem(self.paths.len())?;
         let (number, is_extra) = (self.number, self.rounds.is_extra(now));
-        self.paths.get_mut(path)?.note_sent(now, number, is_extra);
+        let kind = if is_extra { ProbeKind::Extra } else { ProbeKind::Regular };
+        self.paths.get_mut(path)?.note_sent(now, number, kind);
         self.number = self.number.wrapping_add(1);
         if path.saturating_add(1) == self.paths.len() {
             self.end_round(now, is_extra);

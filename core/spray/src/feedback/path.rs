@@ -1,6 +1,5 @@
 //! State of one path as its probes show it: delay, queue, loss, and whether it is alive.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use braid_types::Time;
@@ -8,11 +7,10 @@ use braid_types::Time;
 use super::ProbeSettings;
 use super::history::ProbeHistory;
 use super::loss::Loss;
-use super::silence::{Lateness, Missed};
+use super::probes::{AnsweredProbe, Probes};
+use super::silence::Lateness;
 use crate::segment_counts::SegmentCounts;
 
-/// The greatest number of probes awaiting an answer.
-const MAX_SENT: usize = 256;
 /// The time over which the slope of a queue is smoothed, in seconds.
 const SMOOTHING: f64 = 0.06;
 /// The weight of a new probe in the smoothed loss.
@@ -29,14 +27,7 @@ const REVIVED_BY: u32 = 3;
 /// The state of one path.
 #[derive(Clone, Debug)]
 pub(super) struct PathState {
-    /// Probes without an answer, oldest first.
-    sent: VecDeque<Sent>,
-    /// The send time of the newest answered probe.
-    answered: Option<Time>,
-    began: Time,
-    round_trip: Duration,
-    last_round_trip: Duration,
-    lateness: Lateness,
+    probes: Probes<ProbeKind>,
     least: [Option<i64>; 2],
     least_since: Time,
     last: Option<(Time, f64)>,
@@ -57,13 +48,13 @@ pub(super) struct PathState {
     pub(super) silences: u32,
 }
 
-/// A probe without an answer.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    number: u32,
-    at: Time,
-    /// Whether it was sent between two regular ones, because an answer is late.
-    is_extra: bool,
+/// When a probe was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ProbeKind {
+    /// With the interval.
+    Regular,
+    /// Between two regular ones, because an answer is late.
+    Extra,
 }
 
 /// Whether a path answers.
@@ -85,12 +76,7 @@ enum Life {
 impl PathState {
     pub(super) fn new(now: Time) -> Self {
         Self {
-            sent: VecDeque::new(),
-            answered: None,
-            began: now,
-            round_trip: Duration::ZERO,
-            last_round_trip: Duration::ZERO,
-            lateness: Lateness::default(),
+            probes: Probes::new(now),
             least: [None; 2],
             least_since: now,
             last: None,
@@ -107,11 +93,8 @@ impl PathState {
         }
     }
 
-    pub(super) fn note_sent(&mut self, now: Time, number: u32, is_extra: bool) {
-        if self.sent.len() >= MAX_SENT {
-            self.sent.pop_front();
-        }
-        self.sent.push_back(Sent { number, at: now, is_extra });
+    pub(super) fn note_sent(&mut self, now: Time, number: u32, kind: ProbeKind) {
+        self.probes.note_sent(now, number, kind);
     }
 
     /// Handles an answer; `arrived` is when the probe arrived, on the other end's clock. Returns whether it was expected.
@@ -124,32 +107,21 @@ impl PathState {
         counts: Option<SegmentCounts>,
         timeout: Duration,
     ) -> bool {
-        let Some(place) = self.sent.iter().position(|sent| sent.number == number) else { return false };
+        let Some(answered) = self.probes.take_answered(now, number, timeout) else { return false };
+        let AnsweredProbe { probe, skipped, .. } = answered;
+        self.in_a_row = if skipped.is_empty() { self.in_a_row.saturating_add(1) } else { 1 };
         // A path keeps its order, so earlier probes are lost, in either direction.
-        for _ in 0..place {
+        for _ in skipped {
             self.probes_lost += LOSS_SHARE * (1.0 - self.probes_lost);
         }
         self.probes_lost -= LOSS_SHARE * self.probes_lost;
-        self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
-        let due = self.due().unwrap_or(now);
-        let Some(Sent { at: sent, is_extra, .. }) = self.sent.drain(..=place).next_back() else {
-            return false;
-        };
-        if self.answered.is_some() {
-            self.lateness.note(sent, now, due, timeout);
-        }
-        self.answered = Some(sent);
-        let round_trip = now.since(sent);
-        self.last_round_trip = round_trip;
-        let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
-        self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
         // Traffic is compared, and queues are followed, in steps of the regular interval.
-        if !is_extra {
+        if probe.note == ProbeKind::Regular {
             if let Some(counts) = counts {
                 self.carried.note(now, counts);
-                self.history.note(sent, counts);
+                self.history.note(probe.at, counts);
             }
-            self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
+            self.note_delay(probe.at, arrived.saturating_sub(nanos(probe.at)));
         }
         if self.life == Life::Silent || self.in_a_row >= REVIVED_BY {
             self.life = Life::Alive;
@@ -157,22 +129,15 @@ impl PathState {
         true
     }
 
-    /// When the oldest probe without an answer should have had one.
-    fn due(&self) -> Option<Time> {
-        Some(self.sent.front()?.at + self.last_round_trip)
-    }
-
     /// From when on it is doubtful whether it will answer, with probes of this interval; `None` if nothing is to be found out.
     pub(super) fn doubtful_from(&self, interval: Duration) -> Option<Time> {
-        let allowance = self.lateness.allowance(interval).filter(|_| self.is_usable())?;
-        Some(self.due()? + allowance.mul_f64(DOUBT))
+        let allowance = self.lateness().allowance(interval).filter(|_| self.is_usable())?;
+        Some(self.probes.due()? + allowance.mul_f64(DOUBT))
     }
 
     /// Whether it misses what a path with `other` lateness has answered.
     pub(super) fn is_silent_beside(&self, other: &Lateness, settings: &ProbeSettings) -> bool {
-        let missed = Missed::of(self.sent.iter().map(|sent| sent.at), self.last_round_trip);
-        let allowance = self.lateness.allowance(settings.interval).filter(|it| *it < settings.timeout);
-        self.is_usable() && missed.zip(allowance).is_some_and(|(missed, late)| other.proves(&missed, late))
+        self.is_usable() && self.probes.is_silent_beside(other, Duration::ZERO, settings)
     }
 
     pub(super) fn note_silence(&mut self) {
@@ -181,14 +146,14 @@ impl PathState {
 
     fn end_life(&mut self, life: Life) {
         // A round trip that is not known yet is no silence.
-        if self.life == Life::Alive && self.answered.is_some() {
+        if self.life == Life::Alive && self.answered().is_some() {
             self.silences = self.silences.saturating_add(1);
         }
         self.life = life;
     }
 
     pub(super) const fn lateness(&self) -> &Lateness {
-        &self.lateness
+        self.probes.lateness()
     }
 
     pub(super) fn is_dead(&self) -> bool {
@@ -219,12 +184,7 @@ impl PathState {
 
     /// Marks the path dead if no probe was answered for the timeout, beyond the round-trip time.
     pub(super) fn review(&mut self, now: Time, settings: &ProbeSettings) {
-        let Some(oldest) = self.sent.front().map(|sent| sent.at) else { return };
-        let newest = self.answered.unwrap_or(self.began);
-        let waits = oldest > newest || self.answered.is_none();
-        // While this machine stood still, no probe was sent that could have been answered.
-        let since = newest.max(oldest - settings.interval);
-        if waits && now.since(since) > self.round_trip.saturating_add(settings.timeout) {
+        if self.probes.is_unanswered_for(now, settings.timeout, settings.interval) {
             self.end_life(Life::Dead);
             self.in_a_row = 0;
             (self.queue, self.slope, self.last) = (0.0, 0.0, None);
@@ -245,15 +205,15 @@ impl PathState {
 
     /// Whether it has answered, and is alive.
     pub(super) fn is_usable(&self) -> bool {
-        self.answered.is_some() && !self.is_dead()
+        self.answered().is_some() && !self.is_dead()
     }
 
     pub(super) const fn answered(&self) -> Option<Time> {
-        self.answered
+        self.probes.answered()
     }
 
     pub(super) const fn round_trip(&self) -> Duration {
-        self.round_trip
+        self.probes.round_trip()
     }
 }
 
@@ -277,7 +237,7 @@ mod tests {
         let mut path = PathState::new(Time::ZERO);
         for number in 0..probes {
             let sent = at(u64::from(number) * 20);
-            path.note_sent(sent, number, false);
+            path.note_sent(sent, number, ProbeKind::Regular);
             assert!(path.note_answer(sent + Duration::from_millis(10), number, 0, None, TIMEOUT));
         }
         path
@@ -288,33 +248,9 @@ mod tests {
         let mut path = answered(3);
         (path.silences, path.in_a_row) = (u32::MAX, u32::MAX);
         path.note_silence();
-        path.note_sent(at(60), 3, false);
+        path.note_sent(at(60), 3, ProbeKind::Regular);
         assert!(path.note_answer(at(70), 3, 0, None, TIMEOUT));
         assert_eq!((path.silences, path.in_a_row, path.is_dead()), (u32::MAX, u32::MAX, false));
-    }
-
-    #[test]
-    fn an_answer_counts_once_and_only_if_it_was_asked_for() {
-        let mut path = answered(3);
-        path.note_sent(at(60), 3, false);
-        path.note_sent(at(80), 4, false);
-        assert!(path.note_answer(at(90), 4, 0, None, TIMEOUT));
-        for number in [2, 3, 4, 5, u32::MAX] {
-            assert!(!path.note_answer(at(100), number, 0, None, TIMEOUT), "{number}");
-        }
-    }
-
-    #[test]
-    fn unanswered_probes_are_bounded_and_their_numbers_wrap() {
-        let mut path = answered(3);
-        let numbers = (0..1_000_u32).map(|step| (u32::MAX - 500).wrapping_add(step));
-        for (step, number) in (3..).zip(numbers) {
-            path.note_sent(at(step * 20), number, false);
-        }
-        assert_eq!(path.sent.len(), MAX_SENT);
-        assert!(!path.note_answer(at(20_100), u32::MAX, 0, None, TIMEOUT), "it was forgotten");
-        assert!(path.note_answer(at(20_100), 498, 0, None, TIMEOUT));
-        assert_eq!(path.sent.len(), 0);
     }
 
     #[test]
@@ -322,7 +258,7 @@ mod tests {
         assert_eq!(PathState::new(Time::ZERO).doubtful_from(INTERVAL), None);
         let doubtful = |probes: u32| {
             let mut path = answered(probes);
-            path.note_sent(at(u64::from(probes) * 20), probes, false);
+            path.note_sent(at(u64::from(probes) * 20), probes, ProbeKind::Regular);
             (path.doubtful_from(INTERVAL), path)
         };
         assert_eq!(doubtful(50).0, None, "the first answer tells of no lateness");

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 /// A path with this much more loss than another may do harm: TCP takes it for congestion on all paths.
 const HARMFUL_LOSS: f64 = 0.003;
@@ -26,8 +26,7 @@ const ABORT_AFTER: Duration = Duration::from_millis(600);
 /// The time over which the rate is measured for that.
 const ABORT_WINDOW: Duration = Duration::from_millis(300);
 /// The pause before the next trial with a path: at first this, and twice as long after each.
-const MIN_PAUSE: Duration = Duration::from_secs(30);
-const MAX_PAUSE: Duration = Duration::from_secs(600);
+const PAUSE: Backoff = Backoff::between(Duration::from_secs(30), Duration::from_secs(600));
 
 /// The state of a path, as far as a trial needs it.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +172,7 @@ impl Probation {
 
     /// The time of the next trial.
     fn postpone(&mut self, now: Time) -> Time {
-        self.pause = self.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
+        self.pause = PAUSE.after(self.pause);
         self.not_before = now + self.pause;
         self.not_before
     }

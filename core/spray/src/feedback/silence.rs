@@ -45,7 +45,7 @@ struct Heard {
 
 /// The probes that a path has not answered.
 #[derive(Clone, Copy, Debug)]
-pub struct Missed {
+pub(super) struct Missed {
     /// When the oldest was sent, and the one with which there are enough of them.
     oldest: Time,
     enough: Time,
@@ -55,7 +55,7 @@ pub struct Missed {
 
 impl Missed {
     /// The probes sent at these times, oldest first, with this round trip; `None` if they are too few.
-    pub fn of(mut sent: impl Iterator<Item = Time>, round_trip: Duration) -> Option<Self> {
+    pub(super) fn of(mut sent: impl Iterator<Item = Time>, round_trip: Duration) -> Option<Self> {
         let oldest = sent.next()?;
         let enough = sent.nth(MIN_MISSED - 2)?;
         Some(Self { oldest, enough, due: oldest + round_trip })
@@ -65,7 +65,7 @@ impl Missed {
 impl Lateness {
     /// Notes the answer at `at` to a probe sent at `sent`; the oldest probe without an answer was due at `due`. Beyond `most`
     /// it was no lateness, but an outage.
-    pub fn note(&mut self, sent: Time, at: Time, due: Time, most: Duration) {
+    pub(super) fn note(&mut self, sent: Time, at: Time, due: Time, most: Duration) {
         let late = at.since(due);
         if self.recent.len() >= MAX_RECENT {
             self.recent.pop_front();
@@ -81,14 +81,14 @@ impl Lateness {
     }
 
     /// How late the path may be while another answers; `None` while too little is known.
-    pub fn allowance(&self, interval: Duration) -> Option<Duration> {
+    pub(super) fn allowance(&self, interval: Duration) -> Option<Duration> {
         let late = self.most.max(self.before);
         (self.answers >= MIN_ANSWERS).then(|| interval.mul_f64(USUAL).saturating_add(late.mul_f64(LATE)))
     }
 
     /// Whether this path's answers prove that another, which may be late by `allowance`, is silent: they came for probes sent
     /// as late as those which that one has missed. What they were late by meanwhile, both may be.
-    pub fn proves(&self, missed: &Missed, allowance: Duration) -> bool {
+    pub(super) fn proves(&self, missed: &Missed, allowance: Duration) -> bool {
         let Some(newest) = self.recent.back().filter(|newest| newest.sent >= missed.enough) else {
             return false;
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 use super::path::PathState;
 use super::verdict::{self, CROSS_TRAFFIC_TIME, FULL_QUEUE, HALF, Verdict};
@@ -17,8 +17,7 @@ const REDUCED_ONCE: Duration = Duration::from_secs(1);
 const DRAIN_SHARE: f64 = 0.9;
 /// A path that is suspended again within this time pauses, and twice as long each time.
 const RELAPSE_WINDOW: Duration = Duration::from_secs(10);
-const MIN_PAUSE: Duration = Duration::from_secs(1);
-const MAX_PAUSE: Duration = Duration::from_secs(8);
+const PAUSE: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(8));
 /// After this time it resumes whatever its queue is: the path may have become longer.
 const MAX_SUSPENSION: Duration = Duration::from_secs(60);
 /// A queue that changes by less, in seconds a second, does not drain.
@@ -121,12 +120,18 @@ impl Suspension {
         let reaction = path.round_trip().saturating_mul(REACTION_ROUND_TRIPS);
         let lasts = now.since(began) >= reaction.saturating_add(LOSS_VISIBLE);
         let is_first = self.reduced.is_none_or(|at| now.since(at) >= REDUCED_ONCE);
-        if !lasts && verdict.is_urgent() && path.queue > FULL_QUEUE && is_first {
+        let may_overfill = is_first && !self.is_beginning(share);
+        if !lasts && verdict.is_urgent() && path.queue > FULL_QUEUE && may_overfill {
             // A sender may have overfilled the queue, and others may have no room for all of it.
             self.reduced = Some(now);
             return Some(Verdict::Reduce);
         }
         (lasts || verdict.is_urgent()).then_some(verdict)
+    }
+
+    /// Whether it resumes with a share that has no part in a long queue.
+    fn is_beginning(&self, share: f64) -> bool {
+        matches!(self.phase, Phase::Resuming { threshold, .. } if share < threshold)
     }
 
     /// Applies a verdict to the path with the share `share`; returns its new share, if it stays active.
@@ -160,8 +165,7 @@ impl Suspension {
         } else {
             share
         };
-        self.pause =
-            if again { self.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE) } else { Duration::ZERO };
+        self.pause = if again { PAUSE.after(self.pause) } else { Duration::ZERO };
         (self.phase, self.since) =
             (Phase::Suspended { until: now + self.pause, share, kept, drain: 0.0 }, now);
     }

@@ -1,6 +1,7 @@
 //! When paths are suspended, reduced and resumed.
 
 use super::*;
+use crate::feedback::ProbeKind;
 use crate::segment_counts::SegmentCounts;
 
 /// A path whose probes are answered every 20 ms, and the segments that it carries between two of them.
@@ -23,7 +24,7 @@ impl Bench {
         self.tally.sent = self.tally.sent.wrapping_add(sent);
         self.tally.received = self.tally.received.wrapping_add(sent - lost);
         let at = Time::from_millis(u64::from(self.number) * 20);
-        self.path.note_sent(at, self.number, false);
+        self.path.note_sent(at, self.number, ProbeKind::Regular);
         let arrived = (at + self.delay).as_nanos().cast_signed();
         let timeout = Duration::from_millis(120);
         self.path.note_answer(at + self.round_trip, self.number, arrived, Some(self.tally), timeout);
@@ -93,12 +94,12 @@ fn a_burst_that_overfills_a_queue_is_not_taken_for_a_path_that_delivers_little()
     assert!((4..9).contains(&probes), "{probes}");
 }
 
-#[test]
-fn a_full_path_that_delivers_little_is_reduced_once_before_it_is_suspended() {
-    let (mut full, mut clean, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
+/// The verdicts on a full path that hardly delivers anything until it is suspended, and its share by then.
+fn verdicts(suspension: &mut Suspension, mut share: f64) -> (Vec<Verdict>, f64) {
+    let (mut full, mut clean) = (Bench::new(), Bench::new());
     (0..50).for_each(|_| [&mut full, &mut clean].into_iter().for_each(|it| it.carry(16, 0)));
     full.delay = Duration::from_millis(60);
-    let (mut share, mut verdicts) = (0.6, Vec::new());
+    let mut verdicts = Vec::new();
     while !suspension.is_suspended() && verdicts.len() < 5 {
         full.carry(16, 15);
         clean.carry(16, 0);
@@ -107,8 +108,30 @@ fn a_full_path_that_delivers_little_is_reduced_once_before_it_is_suspended() {
         verdicts.push(verdict);
         share = suspension.apply(now, share, verdict).unwrap_or(share);
     }
+    (verdicts, share)
+}
+
+#[test]
+fn a_full_path_that_delivers_little_is_reduced_once_before_it_is_suspended() {
+    let mut suspension = Suspension::default();
+    let (verdicts, share) = verdicts(&mut suspension, 0.6);
     assert!(matches!(verdicts[..], [Verdict::Reduce, Verdict::Suspend { .. }]), "{verdicts:?}");
     assert!((share - 0.3).abs() < 1e-9 && (suspension.goal - 0.6).abs() < 1e-9, "{suspension:?}");
+}
+
+#[test]
+fn a_path_that_resumes_with_a_small_share_and_is_full_again_is_suspended_at_once() {
+    let resumes = Phase::Resuming { threshold: 0.4, grown: Time::ZERO, growth: FIRST_GROWTH };
+    let after = |share| {
+        let resumed = Some(Time::from_millis(900));
+        let mut suspension = Suspension { phase: resumes, resumed, goal: 0.6, ..Suspension::default() };
+        (verdicts(&mut suspension, share).0, suspension.pause)
+    };
+    let (few, pause) = after(0.1);
+    assert!(matches!(few[..], [Verdict::Suspend { .. }]), "{few:?}");
+    assert_eq!(pause, PAUSE.after(None));
+    let (grown, _) = after(0.45);
+    assert!(matches!(grown[..], [Verdict::Reduce, Verdict::Suspend { .. }]), "{grown:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod table;
 
 use std::time::Duration;
 
-use braid_types::{RateLimit, Time};
+use braid_types::{Backoff, RateLimit, Time};
 
 use super::frame::Around;
 use crate::packets::Packet;
@@ -27,10 +27,9 @@ const REUSE_TIMEOUT: Duration = Duration::from_secs(2);
 const HELLO_INTERVAL: Duration = Duration::from_secs(10);
 /// Without a welcome for so long, the other end counts as one that does not rewrite.
 const WELCOME_TIMEOUT: Duration = Duration::from_secs(35);
-/// If of so many connections in a row nothing arrives, nothing is rewritten for a while: first for [`FIRST_PAUSE`], then for twice as long.
+/// If of so many connections in a row nothing arrives, nothing is rewritten for a while: first for [`PAUSE`], then for twice as long.
 const MAX_FAILED: u32 = 3;
-const FIRST_PAUSE: Duration = Duration::from_secs(60);
-const MAX_PAUSE: Duration = Duration::from_secs(3_600);
+const PAUSE: Backoff = Backoff::between(Duration::from_secs(60), Duration::from_secs(3_600));
 /// Refusals a second.
 const MAX_REFUSALS: u32 = 10;
 
@@ -155,7 +154,7 @@ impl Rewriting {
     fn count_failed(&mut self, now: Time) {
         self.failed += 1;
         if self.failed >= MAX_FAILED {
-            let length = self.pause.map_or(FIRST_PAUSE, |(_, last)| (last * 2).min(MAX_PAUSE));
+            let length = PAUSE.after(self.pause.map(|(_, last)| last));
             self.pause = Some((now + length, length));
             self.failed = 0;
             self.offers = Offers::default();

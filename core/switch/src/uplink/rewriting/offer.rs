@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 use super::REUSE_TIMEOUT;
 use super::headers::{Headers, Ports};
@@ -19,8 +19,7 @@ const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// So many packets in a row do not get lost by chance, nor one more after them.
 const MIN_LOST: u32 = 2;
 /// A connection of which nothing arrives is in GRE for so long, then for twice as long, and so on.
-const FIRST_SUSPENSION: Duration = Duration::from_secs(60);
-const MAX_SUSPENSION: Duration = Duration::from_secs(3_600);
+const SUSPENSION: Backoff = Backoff::between(Duration::from_secs(60), Duration::from_secs(3_600));
 
 /// The connections that this end has offered.
 #[derive(Debug, Default)]
@@ -170,7 +169,7 @@ impl Offer {
     }
 
     fn suspend(&mut self, now: Time, sent: u32) {
-        let length = self.suspension.map_or(FIRST_SUSPENSION, |(_, last)| (last * 2).min(MAX_SUSPENSION));
+        let length = SUSPENSION.after(self.suspension.map(|(_, last)| last));
         self.suspension = Some((now + length, length));
         self.suspected = None;
         self.progress.0 = sent;

@@ -8,10 +8,9 @@ mod losses;
 mod overtaken;
 mod rate;
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_spray::{Lateness, Missed};
+use braid_spray::{AnsweredProbe, Lateness, ProbeSettings, Probes};
 use braid_types::{BitsPerSec, Time};
 
 use super::frame::Answer;
@@ -27,7 +26,6 @@ const DEAD_AFTER: Duration = Duration::from_millis(120);
 /// Answers in a row that revive it, and one that has missed some.
 const REVIVED_BY: u32 = 3;
 const SILENT_REVIVED_BY: u32 = 1;
-const MAX_PROBES: usize = 256;
 /// The part of the difference between the modelled queue and a measured one by which the model is corrected.
 const CORRECTION: f64 = 0.3;
 /// The part by which the usual wait is corrected, which is jitter, or the traffic of others; more by the first answers.
@@ -47,7 +45,7 @@ const BEYOND_PARITY: f64 = 0.02;
 /// trip ago; the model and the questions that are still open are corrected by a part of what it was wrong by.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    probes: VecDeque<Probe>,
+    probes: Probes<Modelled>,
     overtaken: Overtaken,
     delay: Delay,
     rate: Rate,
@@ -59,25 +57,17 @@ pub(super) struct Line {
     /// Seconds that packets wait besides.
     usual: f64,
     answers: u32,
-    round_trip: Duration,
-    last_round_trip: Duration,
-    lateness: Lateness,
-    /// When the newest probe that was answered was sent.
-    answered: Option<Time>,
-    began: Time,
     in_a_row: u32,
     is_dead: bool,
     revived_by: u32,
 }
 
+/// The queue by each model when a probe was sent.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
-    number: u32,
-    at: Time,
-    /// What the models said.
+struct Modelled {
     backlog: f64,
     burst: f64,
-    /// What that of the gate said.
+    /// That of the gate.
     level: f64,
 }
 
@@ -98,7 +88,7 @@ impl Line {
     /// A path of which nothing is known but perhaps its rate.
     pub(super) fn new(now: Time, rate: Option<BitsPerSec>) -> Self {
         Self {
-            probes: VecDeque::new(),
+            probes: Probes::new(now),
             overtaken: Overtaken::default(),
             delay: Delay::new(now),
             rate: Rate::new(rate),
@@ -108,11 +98,6 @@ impl Line {
             burst: Backlog::new(now),
             usual: 0.0,
             answers: 0,
-            round_trip: Duration::ZERO,
-            last_round_trip: Duration::ZERO,
-            lateness: Lateness::default(),
-            answered: None,
-            began: now,
             in_a_row: 0,
             is_dead: false,
             revived_by: REVIVED_BY,
@@ -121,24 +106,18 @@ impl Line {
 
     /// Traffic begins after a pause: nothing that was asked before counts.
     pub(super) fn wake(&mut self, now: Time) {
-        self.probes.clear();
-        self.overtaken.clear();
         // A modem that has slept is late at first.
-        self.lateness = Lateness::default();
+        self.probes.restart(now);
+        self.overtaken.clear();
         (self.backlog, self.burst) = (Backlog::new(now), Backlog::new(now));
-        self.began = now;
-        self.answered = self.answered.map(|_| now);
         self.delay.wake();
         self.rate.wake();
         self.gate.wake(now);
     }
 
     pub(super) fn note_probe(&mut self, now: Time, number: u32) {
-        if self.probes.len() >= MAX_PROBES {
-            self.probes.pop_front();
-        }
         let (backlog, burst, level) = (self.backlog.at(now), self.burst.at(now), self.gate.level(now));
-        self.probes.push_back(Probe { number, at: now, backlog, burst, level });
+        self.probes.note_sent(now, number, Modelled { backlog, burst, level });
     }
 
     /// A packet of this size is sent.
@@ -157,22 +136,17 @@ impl Line {
 
     /// The answer to a probe, while packets wait here or none do; whether it was expected.
     pub(super) fn handle_answer(&mut self, now: Time, answer: &Answer, has_waiting: bool) -> bool {
-        let Some(place) = self.probes.iter().position(|probe| probe.number == answer.number) else {
+        let Some(answered) = self.probes.take_answered(now, answer.number, DEAD_AFTER) else {
             self.handle_overtaken(answer);
             return false;
         };
-        self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
-        let due = self.probes.front().map_or(now, |oldest| oldest.at + self.last_round_trip);
-        let Some(probe) = self.take_probe(now, place) else { return false };
-        if self.answered.replace(probe.at).is_some() {
-            self.lateness.note(probe.at, now, due, DEAD_AFTER);
-        }
-        let round_trip = now.since(probe.at);
-        self.last_round_trip = round_trip;
-        let smoothed = self.round_trip.saturating_mul(7).saturating_add(round_trip).checked_div(8);
-        self.round_trip = smoothed.filter(|_| !self.round_trip.is_zero()).unwrap_or(round_trip);
+        let AnsweredProbe { probe, round_trip, skipped } = answered;
+        self.in_a_row = if skipped.is_empty() { self.in_a_row.saturating_add(1) } else { 1 };
+        skipped.iter().for_each(|earlier| self.overtaken.note(earlier.number, earlier.at));
+        self.count_probes(now);
+        let modelled = probe.note;
         let is_held = has_waiting && self.gate.rate().is_some();
-        self.delay.note(probe.at, answer.arrived, [probe.backlog, probe.burst], is_held);
+        self.delay.note(probe.at, answer.arrived, [modelled.backlog, modelled.burst], is_held);
         if self.delay.queue() > round_trip.as_secs_f64() {
             // No queue is longer than the round trip: a clock was set, or stood still.
             self.delay.forget();
@@ -181,8 +155,8 @@ impl Line {
             self.rate.forget(answer.arrived);
         }
         self.rate.note(answer, self.delay.queue() - self.delay.jitter());
-        self.correct(now, &probe);
-        self.control(now, &probe, has_waiting);
+        self.correct(now, &modelled);
+        self.control(now, &modelled, has_waiting);
         self.is_dead &= self.in_a_row < self.revived_by;
         true
     }
@@ -196,45 +170,35 @@ impl Line {
         }
     }
 
-    /// The probe at this place is answered, before those that were sent earlier.
-    fn take_probe(&mut self, now: Time, place: usize) -> Option<Probe> {
-        let mut probes = self.probes.drain(..=place);
-        let probe = probes.next_back();
-        probes.for_each(|earlier| self.overtaken.note(earlier.number, earlier.at));
-        let lost = self.overtaken.poll_lost(now, self.round_trip);
+    /// One more probe has arrived, and those that nobody expects any more are lost.
+    fn count_probes(&mut self, now: Time) {
+        let lost = self.overtaken.poll_lost(now, self.probes.round_trip());
         (0..lost).for_each(|_| self.losses.note_probe(false));
         self.losses.note_probe(true);
-        probe
     }
 
-    fn correct(&mut self, now: Time, probe: &Probe) {
-        let wrong = self.delay.queue() - self.usual - probe.backlog;
+    fn correct(&mut self, now: Time, modelled: &Modelled) {
+        let wrong = self.delay.queue() - self.usual - modelled.backlog;
         self.answers = self.answers.saturating_add(1);
         let part = (1.0 / f64::from(self.answers)).max(USUAL_CORRECTION);
         self.usual = (self.usual + part * wrong).max(0.0);
         let wrong = CORRECTION * wrong;
         self.backlog.correct(now, wrong);
-        self.probes.iter_mut().for_each(|probe| probe.backlog = (probe.backlog + wrong).max(0.0));
+        self.probes.notes_mut().for_each(|it| it.backlog = (it.backlog + wrong).max(0.0));
     }
 
     /// Keeps the queue inside the path short.
-    fn control(&mut self, now: Time, probe: &Probe, has_waiting: bool) {
+    fn control(&mut self, now: Time, modelled: &Modelled, has_waiting: bool) {
         let (rate, most) = (self.rate.lately(), self.rate.carried());
         let seen = Seen { recent: self.delay.recent(), rate, most, has_waiting };
-        let wrong = self.gate.handle_answer(now, probe.level, &seen);
-        self.probes.iter_mut().for_each(|probe| probe.level = (probe.level + wrong).max(0.0));
+        let wrong = self.gate.handle_answer(now, modelled.level, &seen);
+        self.probes.notes_mut().for_each(|it| it.level = (it.level + wrong).max(0.0));
     }
 
     /// Marks the path dead if nothing is answered; with probes that are further apart than `interval`, after `slack` more.
     pub(super) fn review(&mut self, now: Time, interval: Duration, slack: Duration) {
-        let Some(oldest) = self.probes.front().map(|probe| probe.at) else { return };
-        let newest = self.answered.unwrap_or(self.began);
-        let waits = oldest >= newest || self.answered.is_none();
-        // While this machine stood still, no probe was sent that could have been answered.
-        let since = newest.max(oldest - interval);
-        let limit =
-            self.round_trip.saturating_add(DEAD_AFTER).saturating_add(self.queued_for(now).max(slack));
-        if waits && now.since(since) > limit {
+        let patience = DEAD_AFTER.saturating_add(self.queued_for(now).max(slack));
+        if self.probes.is_unanswered_for(now, patience, interval) {
             (self.is_dead, self.in_a_row, self.backlog) = (true, 0, Backlog::new(now));
             self.revived_by = REVIVED_BY;
             self.gate.wake(now);
@@ -243,10 +207,8 @@ impl Line {
 
     /// Whether it misses what a path with `other` lateness has answered, with probes at this interval.
     pub(super) fn is_silent_beside(&self, now: Time, other: &Lateness, interval: Duration) -> bool {
-        let missed = Missed::of(self.probes.iter().map(|probe| probe.at), self.last_round_trip);
-        let allowance = self.lateness.allowance(interval).map(|it| it.saturating_add(self.queued_for(now)));
-        let allowance = allowance.filter(|it| *it < DEAD_AFTER && !self.is_dead);
-        missed.zip(allowance).is_some_and(|(missed, allowance)| other.proves(&missed, allowance))
+        let settings = ProbeSettings { interval, timeout: DEAD_AFTER };
+        !self.is_dead && self.probes.is_silent_beside(other, self.queued_for(now), &settings)
     }
 
     /// It misses what others have answered.
@@ -255,13 +217,13 @@ impl Line {
     }
 
     pub(super) const fn lateness(&self) -> &Lateness {
-        &self.lateness
+        self.probes.lateness()
     }
 
     /// When a packet sent now would arrive, in seconds since an epoch that is the same for all paths; `None` while unknown.
     pub(super) fn arrival(&self, now: Time, size: usize) -> Option<f64> {
         let least = self.delay.least()?;
-        let repair = REPAIR_ROUND_TRIPS * (self.round_trip.as_secs_f64() - self.delay.queue()).max(0.0);
+        let repair = REPAIR_ROUND_TRIPS * (self.round_trip().as_secs_f64() - self.delay.queue()).max(0.0);
         let unmet = match (self.losses.is_lossy(), self.needs_parity()) {
             (false, _) => 0.0,
             (true, false) => 1.0,
@@ -358,14 +320,14 @@ impl Line {
     }
 
     pub(super) const fn round_trip(&self) -> Duration {
-        self.round_trip
+        self.probes.round_trip()
     }
 
     pub(super) fn report(&self) -> Option<PathReport> {
-        self.answered.map(|_| PathReport {
+        self.probes.answered().map(|_| PathReport {
             is_dead: self.is_dead,
             queue: Duration::from_secs_f64(self.delay.queue().clamp(0.0, 1e6)),
-            round_trip: self.round_trip,
+            round_trip: self.round_trip(),
             loss: self.losses.share(),
         })
     }

@@ -1,6 +1,7 @@
 //! A line whose probes are answered with jitter.
 
 use braid_types::SplitMix64;
+use std::collections::VecDeque;
 
 use super::*;
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use braid_types::Time;
+use braid_types::{Backoff, Time};
 
 use super::Lines;
 use crate::endpoint::MAX_PATHS;
@@ -19,8 +19,9 @@ const ROUGH_WORTH: f64 = 0.15;
 /// A path is judged by a second in which it was full: what it carries at most is not known to a tenth before.
 const JUDGED_FOR: Duration = Duration::from_secs(1);
 /// The pause until it is tried again: at first this, and twice as long after each trial.
-const MIN_PAUSE: Duration = Duration::from_secs(30);
-const MAX_PAUSE: Duration = Duration::from_secs(600);
+const PAUSE: Backoff = Backoff::between(Duration::from_secs(30), Duration::from_secs(600));
+/// What was so long ago says nothing.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// A path that carried so many times what makes it worth using is used again at once.
 const RESUME_FACTOR: f64 = 2.0;
 
@@ -118,10 +119,8 @@ impl Suspension {
     }
 
     fn begin(&mut self, now: Time, rate: f64) {
-        // What was long ago says nothing.
-        let is_recent = now.since(self.until) < MAX_PAUSE;
-        let before = if is_recent { self.pause } else { Duration::ZERO };
-        let pause = before.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
+        let is_recent = now.since(self.until) < FORGOTTEN_AFTER;
+        let pause = PAUSE.after(is_recent.then_some(self.pause));
         *self = Self { until: now + pause, pause, carried: rate, run: None };
     }
 }

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use braid_types::{BitsPerSec, Time};
+use braid_types::{Backoff, BitsPerSec, Time};
 
 use super::delay::{RECENT, Recent};
 
@@ -66,8 +66,7 @@ const FORGET_AFTER: Duration = Duration::from_secs(30);
 /// A queue that is not short for so long, though little is sent, is that of others, or how the path is.
 const OTHERS_AFTER: Duration = Duration::from_secs(2);
 /// The pause until the path is held again: at first this, and twice as long after each trial.
-const MIN_PAUSE: Duration = Duration::from_secs(20);
-const MAX_PAUSE: Duration = Duration::from_secs(120);
+const PAUSE: Backoff = Backoff::between(Duration::from_secs(20), Duration::from_secs(120));
 /// So often a path that is held runs empty for so long, so that its least delay stays known; a slow one for as long as that
 /// takes, up to the last of these, and a probe.
 const DRAIN_INTERVAL: Duration = Duration::from_secs(8);
@@ -271,7 +270,7 @@ impl Gate {
 
     /// Holding back makes the queue no shorter.
     fn give_way(&mut self, now: Time) -> Option<f64> {
-        self.pause = self.pause.saturating_mul(2).clamp(MIN_PAUSE, MAX_PAUSE);
+        self.pause = PAUSE.after(self.pause);
         self.resumes = now + self.pause;
         None
     }
