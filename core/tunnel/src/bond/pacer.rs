@@ -8,6 +8,8 @@ use braid_types::Time;
 
 const UDP: u8 = 17;
 const FRAGMENT: u8 = 44;
+/// What may be before an IP header: nothing, or Ethernet with up to two VLAN tags.
+const HEADERS: [usize; 4] = [0, 14, 18, 22];
 /// So many packets are passed on in a turn, and so many more for each that arrives in it.
 const TURN: Duration = Duration::from_millis(1);
 const LEAST: u32 = 3;
@@ -64,9 +66,9 @@ impl Pacer {
     }
 }
 
-/// Whether an IP packet or an Ethernet frame has UDP inside, or is a fragment of IPv6.
+/// Whether an IP packet, or an Ethernet frame with two VLAN tags at most, has UDP inside, or is a fragment of IPv6.
 pub(super) fn is_datagram(packet: &[u8]) -> bool {
-    is_ip_datagram(packet) || packet.get(14..).is_some_and(is_ip_datagram)
+    HEADERS.into_iter().filter_map(|at| packet.get(at..)).any(is_ip_datagram)
 }
 
 fn is_ip_datagram(packet: &[u8]) -> bool {
@@ -108,11 +110,12 @@ mod tests {
     fn datagrams_are_known_in_packets_and_frames() {
         let v4 = |protocol| [&[0x45, 0, 0, 30, 0, 0, 0, 0, 64, protocol][..], &[0; 20]].concat();
         let v6 = |next| [&[0x60, 0, 0, 0, 0, 10, next, 64][..], &[0; 42]].concat();
-        let frame = |packet: Vec<u8>| [&[0x45; 14][..], &packet].concat();
-        for packet in [v4(UDP), v6(UDP), v6(FRAGMENT), frame(v4(UDP)), frame(v6(UDP))] {
+        let frame = |tags: usize, packet: Vec<u8>| [vec![0x45; 14 + 4 * tags], packet].concat();
+        let frames = [frame(0, v4(UDP)), frame(0, v6(UDP)), frame(1, v4(UDP)), frame(2, v6(UDP))];
+        for packet in [v4(UDP), v6(UDP), v6(FRAGMENT)].into_iter().chain(frames) {
             assert!(is_datagram(&packet), "{packet:?}");
         }
-        for packet in [v4(6), v6(6), frame(v4(6)), vec![0x45], Vec::new(), vec![0; 99]] {
+        for packet in [v4(6), v6(6), frame(0, v4(6)), frame(1, v6(6)), vec![0x45], Vec::new(), vec![0; 99]] {
             assert!(!is_datagram(&packet), "{packet:?}");
         }
     }

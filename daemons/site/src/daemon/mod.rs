@@ -1,5 +1,7 @@
 //! The loop: the local network, the uplinks, timers and the site on one thread.
 
+mod reload;
+
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +16,8 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::config::{Changes, Config, DialConfig, PeerConfig};
-use crate::error::{ReloadError, SiteError};
+use crate::config::{Config, DialConfig, PeerConfig};
+use crate::error::SiteError;
 use crate::key_file;
 use crate::lan::LanDevice;
 use crate::metrics;
@@ -23,9 +25,12 @@ use crate::names::Names;
 use crate::nat::Nat;
 use crate::status::{StatusDocument, StatusSocket};
 use crate::uplinks::{self, Uplink};
+use reload::Reload;
 
 /// The interval at which interfaces are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// The interval at which a reload that is not complete is looked at.
+const RELOAD_INTERVAL: Duration = Duration::from_millis(20);
 /// Packets of one source in a turn.
 const MAX_BATCH: usize = 64;
 
@@ -35,6 +40,8 @@ pub struct SiteDaemon {
     config: Config,
     /// Whether the file was used when it was read last.
     reloaded: bool,
+    /// What holds once its networks are translated.
+    pending: Option<Reload>,
     lan: LanDevice,
     nat: Option<Nat>,
     uplinks: Vec<Uplink>,
@@ -78,6 +85,7 @@ impl SiteDaemon {
             site: Site::new(Time::ZERO, settings(config), seed),
             config: config.clone(),
             reloaded: true,
+            pending: None,
             lan,
             nat,
             uplinks,
@@ -104,7 +112,7 @@ impl SiteDaemon {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if hangup.swap(false, Ordering::Relaxed) {
+            if self.pending.is_none() && hangup.swap(false, Ordering::Relaxed) {
                 self.reload(file);
             }
             self.turn()?;
@@ -117,39 +125,9 @@ impl SiteDaemon {
             self.flush();
         }
         self.keep_time();
+        self.finish_reload();
         self.flush();
         Ok(())
-    }
-
-    /// Goes on with what the file says now, or as before if that cannot be.
-    fn reload(&mut self, file: &Path) {
-        let reloaded = self.try_reload(file);
-        self.reloaded = reloaded.is_ok();
-        match reloaded {
-            Ok(changes) => tracing::info!(file = %file.display(), "reloaded: {changes}"),
-            Err(error) => {
-                tracing::error!("not reloaded, the last good configuration stays in use:\n{error}");
-            }
-        }
-    }
-
-    fn try_reload(&mut self, file: &Path) -> Result<Changes, ReloadError> {
-        let config = Config::read(file)?;
-        let changes = self.config.changes_to(&config);
-        let changes = changes.map_err(|keys| ReloadError::NeedsRestart { file: file.to_owned(), keys })?;
-        let names = (config.peers != self.config.peers).then(|| Names::new(&config.peers)).transpose()?;
-        self.lan.set_networks(config.networks())?;
-        let translated = self.nat.as_mut().map(|nat| nat.set_networks(config.networks()));
-        if let Err(error) = translated.transpose() {
-            self.lan.set_networks(self.config.networks())?;
-            return Err(error.into());
-        }
-        let SiteSettings { peers, networks, traffic, .. } = settings(&config);
-        let now = self.now();
-        self.site.reconfigure(now, peers, networks, traffic, changes.anew());
-        names.into_iter().for_each(|names| self.names = names);
-        self.config = config;
-        Ok(changes)
     }
 
     fn now(&self) -> Time {
@@ -159,6 +137,7 @@ impl SiteDaemon {
     fn wait(&self) -> Result<Vec<Source>, SiteError> {
         let now = self.now();
         let due = self.site.poll_timeout(now).map_or(self.next_look, |due| due.min(self.next_look));
+        let due = if self.pending.is_some() { due.min(now + RELOAD_INTERVAL) } else { due };
         let wait = due.since(now);
         let timeout = Timespec { tv_sec: wait.as_secs().cast_signed(), tv_nsec: wait.subsec_nanos().into() };
         let mut sources = vec![Source::Lan, Source::Status];
@@ -249,7 +228,6 @@ impl SiteDaemon {
             self.lan.set_mtu(room);
         }
         if let Some(nat) = &mut self.nat {
-            nat.look();
             nat.set_mtu(self.lan.mtu);
         }
     }
