@@ -59,7 +59,7 @@ mod tasks;
 mod testbed;
 mod token_table;
 
-pub use access::{Access, HostNames, Right, Tls, TlsError, Tokens};
+pub use access::{Access, HostNames, Right, Tls, Tokens};
 pub use agents::Agents;
 pub use braid_control::{HealthSettings, RebalanceSettings, Settings};
 pub use cluster::{

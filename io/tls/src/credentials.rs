@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::default_provider;
-use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{ClientConfig, Error, RootCertStore, ServerConfig, client::Resumption};
 
 use crate::certificate::PeerCertificate;
+use crate::error::CredentialsError;
+use crate::pem::{read_certificates, read_key};
 use crate::verifier::AnyNameVerifier;
 
 /// The files that credentials are read from.
@@ -37,39 +38,6 @@ pub struct Credentials {
     provider: Arc<CryptoProvider>,
 }
 
-/// Errors of credentials. Each names its file.
-#[derive(Debug, thiserror::Error)]
-pub enum CredentialsError {
-    /// A file cannot be read, or contains no such item.
-    #[error("{}: no {what} in PEM form: {source}", file.display())]
-    File {
-        /// The expected item.
-        what: &'static str,
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: PemError,
-    },
-    /// A certificate cannot be used.
-    #[error("{}: the certificate cannot be used: {why}", file.display())]
-    Certificate {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        why: String,
-    },
-    /// Certificate and key do not match, or are of an unknown kind.
-    #[error("{} and {}: {source}", certificate.display(), key.display())]
-    Pair {
-        /// The certificate's file.
-        certificate: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-        /// Why.
-        source: Error,
-    },
-}
-
 impl Credentials {
     /// Reads and checks all files.
     ///
@@ -77,19 +45,14 @@ impl Credentials {
     ///
     /// A file cannot be read, has no such content, or the key does not belong to the certificate.
     pub fn read(paths: &CredentialPaths) -> Result<Self, CredentialsError> {
-        let chain = certificates(&paths.certificate)?;
-        let key = PrivateKeyDer::from_pem_file(&paths.key).map_err(missing("private key", &paths.key))?;
+        let (chain, key) = (read_certificates(&paths.certificate)?, read_key(&paths.key)?);
         let (authorities, authority) = authorities(&paths.authority)?;
         let own = chain.first().and_then(PeerCertificate::read);
-        let own = own.ok_or_else(|| unusable(&paths.certificate, "it is malformed"))?;
+        let own = own.ok_or_else(|| CredentialsError::unusable(&paths.certificate, "it is malformed"))?;
         let provider = Arc::new(default_provider());
         let read =
             Self { chain, key: Arc::new(key), authorities: Arc::new(authorities), own, authority, provider };
-        let pair = |source| CredentialsError::Pair {
-            certificate: paths.certificate.clone(),
-            key: paths.key.clone(),
-            source,
-        };
+        let pair = |source| CredentialsError::pair(&paths.certificate, &paths.key, source);
         read.client().map_err(pair)?;
         read.server().map_err(pair)?;
         Ok(read)
@@ -132,31 +95,17 @@ impl Credentials {
     }
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CredentialsError> {
-    let all = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let all = all.and_then(|all| if all.is_empty() { Err(PemError::NoItemsFound) } else { Ok(all) });
-    all.map_err(missing("certificate", file))
-}
-
 /// The authorities in a file, and the one that ends first.
 fn authorities(file: &Path) -> Result<(RootCertStore, PeerCertificate), CredentialsError> {
     let mut store = RootCertStore::empty();
     let mut first: Option<PeerCertificate> = None;
-    for certificate in certificates(file)? {
-        let read = PeerCertificate::read(&certificate).ok_or_else(|| unusable(file, "it is malformed"))?;
-        store.add(certificate).map_err(|error| unusable(file, &error.to_string()))?;
+    for certificate in read_certificates(file)? {
+        let read = PeerCertificate::read(&certificate)
+            .ok_or_else(|| CredentialsError::unusable(file, "it is malformed"))?;
+        store.add(certificate).map_err(|error| CredentialsError::unusable(file, &error.to_string()))?;
         if first.as_ref().is_none_or(|first| read.not_after < first.not_after) {
             first = Some(read);
         }
     }
-    first.map(|first| (store, first)).ok_or_else(|| unusable(file, "there is none"))
-}
-
-fn unusable(file: &Path, why: &str) -> CredentialsError {
-    CredentialsError::Certificate { file: file.to_owned(), why: why.to_owned() }
-}
-
-fn missing(what: &'static str, file: &Path) -> impl FnOnce(PemError) -> CredentialsError + use<> {
-    let file = file.to_owned();
-    move |source| CredentialsError::File { what, file, source }
+    first.map(|first| (store, first)).ok_or_else(|| CredentialsError::unusable(file, "there is none"))
 }

@@ -32,14 +32,18 @@
 
 mod certificate;
 mod credentials;
+mod error;
 mod failure;
+mod pem;
 mod stream;
 mod transport;
 mod verifier;
 
 pub use certificate::PeerCertificate;
-pub use credentials::{CredentialPaths, Credentials, CredentialsError};
+pub use credentials::{CredentialPaths, Credentials};
+pub use error::CredentialsError;
 pub use failure::{Role, explain, is_tls_failure};
+pub use pem::{read_certificates, read_key};
 pub use rustls::ClientConfig;
 pub use stream::TlsStream;
 pub use transport::{Transport, is_for_later};

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 pub use hosts::HostNames;
 pub(crate) use reload::follow;
-pub use tls::{Tls, TlsError};
+pub use tls::Tls;
 pub use tokens::Tokens;
 
 /// An access right; each includes those before it.

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use braid_tls::{CredentialsError, read_certificates, read_key};
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, Error, RootCertStore};
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig, TlsProvider};
 
@@ -65,34 +64,9 @@ pub enum StoreAccessError {
     /// A password would be sent over the network as it is.
     #[error("the password for etcd would go to {0} unencrypted: write etcds:// in --cluster")]
     PlainPassword(String),
-    /// A file cannot be read, or contains no such item.
-    #[error("{}: no {what} in PEM form: {source}", file.display())]
-    File {
-        /// The expected item.
-        what: &'static str,
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: PemError,
-    },
-    /// The certificate of an authority cannot be used.
-    #[error("{}: the certificate cannot be used: {source}", file.display())]
-    Authority {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: Error,
-    },
-    /// Certificate and key do not match, or are of an unknown kind.
-    #[error("{} and {}: {source}", certificate.display(), key.display())]
-    Pair {
-        /// The certificate's file.
-        certificate: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-        /// Why.
-        source: Error,
-    },
+    /// A certificate or key cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
     /// The file with the password cannot be read, or is empty.
     #[error("{}: no password for etcd: {source}", file.display())]
     Password {
@@ -169,12 +143,12 @@ pub(super) struct Pair<'a> {
 }
 
 /// What is trusted, and what is shown.
-pub(super) fn tls(authority: &Path, pair: Option<Pair<'_>>) -> Result<TlsConfig, StoreAccessError> {
-    let authorities = certificates(authority)?;
+pub(super) fn tls(authority: &Path, pair: Option<Pair<'_>>) -> Result<TlsConfig, CredentialsError> {
+    let authorities = read_certificates(authority)?;
     let mut store = RootCertStore::empty();
     for certificate in &authorities {
-        let unusable = |source| StoreAccessError::Authority { file: authority.to_owned(), source };
-        store.add(certificate.clone()).map_err(unusable)?;
+        let added = store.add(certificate.clone());
+        added.map_err(|error| CredentialsError::unusable(authority, &error.to_string()))?;
     }
     let roots: Vec<_> = authorities.iter().map(|it| Certificate::from_der(it).to_owned()).collect();
     let own = pair.map(|pair| own(store, pair)).transpose()?;
@@ -187,28 +161,15 @@ pub(super) fn tls(authority: &Path, pair: Option<Pair<'_>>) -> Result<TlsConfig,
 }
 
 /// The own certificate with its key, which is checked to belong to it.
-fn own(store: RootCertStore, Pair { certificate, key }: Pair<'_>) -> Result<ClientCert, StoreAccessError> {
-    let chain = certificates(certificate)?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(missing("private key", key))?;
-    let pair =
-        |source| StoreAccessError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), source };
+fn own(store: RootCertStore, Pair { certificate, key }: Pair<'_>) -> Result<ClientCert, CredentialsError> {
+    let (chain, private) = (read_certificates(certificate)?, read_key(key)?);
+    let pair = |source| CredentialsError::pair(certificate, key, source);
     let builder = ClientConfig::builder_with_provider(default_provider().into());
     let builder = builder.with_safe_default_protocol_versions().map_err(pair)?.with_root_certificates(store);
     builder.with_client_auth_cert(chain.clone(), private.clone_key()).map_err(pair)?;
     let chain: Vec<_> = chain.iter().map(|it| Certificate::from_der(it).to_owned()).collect();
-    let pem = std::fs::read(key).map_err(|error| missing("private key", key)(PemError::Io(error)))?;
-    let private =
-        PrivateKey::from_pem(&pem).map_err(|_| missing("private key", key)(PemError::NoItemsFound))?;
+    let unusable = |why: String| pair(Error::General(why));
+    let pem = std::fs::read(key).map_err(|error| unusable(error.to_string()))?;
+    let private = PrivateKey::from_pem(&pem).map_err(|error| unusable(error.to_string()))?;
     Ok(ClientCert::new_with_certs(&chain, private))
-}
-
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StoreAccessError> {
-    let all = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let all = all.and_then(|all| if all.is_empty() { Err(PemError::NoItemsFound) } else { Ok(all) });
-    all.map_err(missing("certificate", file))
-}
-
-fn missing(what: &'static str, file: &Path) -> impl FnOnce(PemError) -> StoreAccessError + use<> {
-    let file = file.to_owned();
-    move |source| StoreAccessError::File { what, file, source }
 }

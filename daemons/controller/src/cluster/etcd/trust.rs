@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use braid_tls::CredentialsError;
 use tracing::{info, warn};
 use ureq::tls::TlsConfig;
 
 use super::super::stamps::Stamps;
-use super::access::{StoreAccessError, tls};
+use super::access::tls;
 
 /// The authorities that sign the certificates of other members' APIs.
 #[derive(Clone)]
@@ -33,7 +34,7 @@ impl ApiTrust {
     /// # Errors
     ///
     /// The file cannot be read or used.
-    pub fn read(authority: &Path) -> Result<Self, StoreAccessError> {
+    pub fn read(authority: &Path) -> Result<Self, CredentialsError> {
         let stamps = Stamps::of([authority]);
         let current = Current { stamps, tls: tls(authority, None)?, edition: 0 };
         Ok(Self(Arc::new(Shared { file: authority.to_owned(), current: Mutex::new(current) })))
