@@ -30,7 +30,7 @@ pub enum Diagnostic {
     /// The other end was not heard in time.
     Expired,
     /// The other end said so.
-    NeighbourDown,
+    NeighborDown,
     /// Another reason, by its number.
     Other(u8),
 }
@@ -125,7 +125,7 @@ impl Diagnostic {
         match number {
             0 => Self::None,
             1 => Self::Expired,
-            3 => Self::NeighbourDown,
+            3 => Self::NeighborDown,
             other => Self::Other(other),
         }
     }
@@ -134,7 +134,7 @@ impl Diagnostic {
         match self {
             Self::None => 0,
             Self::Expired => 1,
-            Self::NeighbourDown => 3,
+            Self::NeighborDown => 3,
             Self::Other(number) => number & 0x1f,
         }
     }
@@ -175,8 +175,7 @@ mod tests {
     #[test]
     fn packets_are_read_as_they_are_written() {
         let states = [State::AdminDown, State::Down, State::Init, State::Up];
-        let reasons =
-            [Diagnostic::None, Diagnostic::Expired, Diagnostic::NeighbourDown, Diagnostic::Other(7)];
+        let reasons = [Diagnostic::None, Diagnostic::Expired, Diagnostic::NeighborDown, Diagnostic::Other(7)];
         for (state, diagnostic) in states.into_iter().zip(reasons) {
             for (is_poll, is_final) in [(true, false), (false, true)] {
                 let packet = ControlPacket { state, diagnostic, is_poll, is_final, receiver: 9, ..first() };

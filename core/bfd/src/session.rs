@@ -96,7 +96,7 @@ impl Session {
                 self.become_state(now, State::Up);
             }
             (State::Up, State::Down) | (State::Up | State::Init, State::AdminDown) => {
-                self.diagnostic = Diagnostic::NeighbourDown;
+                self.diagnostic = Diagnostic::NeighborDown;
                 self.become_state(now, State::Down);
             }
             _ => {}

@@ -2,15 +2,18 @@
 
 mod support;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use braid_lab::scenario::{Action, Capture, Event, LinkAction, Mode, Packets, Tool, Work};
-use braid_lab::{CaptureRow, Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
+use braid_lab::{
+    CaptureRow, Control, ControllerSettings, Interrupt, LabError, NoProgress, Progress, Report, Scenario,
+};
 use braid_link_model::Change;
 use braid_types::BitsPerSec;
 use nix::sys::signal::{Signal, kill};
@@ -44,6 +47,24 @@ fn short_ams_gva() -> Scenario {
     scenario
 }
 
+/// The rounds of transfers that a run has begun.
+#[derive(Default)]
+struct Rounds {
+    titles: RefCell<Vec<String>>,
+}
+
+impl Progress for Rounds {
+    fn stage(&self, _: &str) {}
+
+    fn transfer(&self, what: &str, _: Duration) {
+        self.titles.borrow_mut().push(what.to_owned());
+    }
+
+    fn elapsed(&self, _: Duration) {}
+
+    fn done(&self) {}
+}
+
 /// Straight through each switch: its host is at port 1, the long-distance link at port 2.
 fn straight() -> Control {
     let rules = ["in_port=1,actions=output:2", "in_port=2,actions=output:1"].map(str::to_owned);
@@ -51,8 +72,17 @@ fn straight() -> Control {
 }
 
 fn run(bench: &Bench, scenario: &Scenario, control: &Control) -> Result<Report, LabError> {
+    run_with(bench, scenario, control, &NoProgress)
+}
+
+fn run_with(
+    bench: &Bench,
+    scenario: &Scenario,
+    control: &Control,
+    progress: &dyn Progress,
+) -> Result<Report, LabError> {
     let name = fresh_name();
-    let report = bench.labs.run(scenario, &name, control, &NoProgress, &Interrupt::default());
+    let report = bench.labs.run(scenario, &name, control, progress, &Interrupt::default());
     assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
     report
 }
@@ -91,9 +121,10 @@ fn all_directions_go_on_at_the_same_time_as_often_and_with_as_many_streams_as_is
         "  simultaneous: true\n  duration: 2s\n  warm_up: 1s\n  streams: [1, 2]\n  repeat: 2",
     );
     let text = text.replace("directions: [{ from: b, to: a }]", "permutation: 1");
-    let start = Instant::now();
-    let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &learning()).unwrap();
-    assert!(start.elapsed() < Duration::from_secs(8 * 3), "eight transfers, two at a time");
+    let (scenario, rounds) = (Scenario::parse(&text, "chain.yaml").unwrap(), Rounds::default());
+    let report = run_with(&bench, &scenario, &learning(), &rounds).unwrap();
+    let (one, two) = ("tcp 2 at once", "tcp 2 at once, 2 streams");
+    assert_eq!(*rounds.titles.borrow(), [one, one, two, two], "eight transfers, two at a time");
     let settings: Vec<_> = report
         .rows
         .iter()

@@ -119,7 +119,7 @@ fn a_neighbour_that_is_turned_off_is_not_up() {
     };
     packet.state = State::AdminDown;
     link.ends[0].handle_packet(link.now, &packet);
-    assert_eq!((link.ends[0].state(), link.ends[0].diagnostic), (State::Down, Diagnostic::NeighbourDown));
+    assert_eq!((link.ends[0].state(), link.ends[0].diagnostic), (State::Down, Diagnostic::NeighborDown));
 }
 
 #[test]

@@ -83,8 +83,8 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             let [value, mask] = BYPASSES;
             fields([OxmField::InPort(port), OxmField::EthSrc(Masked::new(value, mask))])
         }
-        Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
-        Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
+        Rule::NeighborSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
+        Rule::NeighborAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::HeldSynOfLastPort { ipv6 } => {
             let port = OxmField::TcpSrc(Masked::exact(u16::MAX));
             fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), port])
@@ -140,8 +140,8 @@ pub(super) fn applied(rule: &Rule) -> Actions {
     match *rule {
         Rule::Lldp
         | Rule::Arp
-        | Rule::NeighbourSolicitation
-        | Rule::NeighbourAdvertisement
+        | Rule::NeighborSolicitation
+        | Rule::NeighborAdvertisement
         | Rule::HeldSyn
         | Rule::HeldSynOfLastPort { .. }
         | Rule::SynAck { .. }

@@ -24,8 +24,8 @@ impl NeighborTraffic {
     pub const fn base(self) -> Rule {
         match self {
             Self::Arp => Rule::Arp,
-            Self::Solicitation => Rule::NeighbourSolicitation,
-            Self::Advertisement => Rule::NeighbourAdvertisement,
+            Self::Solicitation => Rule::NeighborSolicitation,
+            Self::Advertisement => Rule::NeighborAdvertisement,
         }
     }
 }
@@ -38,10 +38,10 @@ pub enum PuntClass {
     Lldp,
     /// As [`Rule::Arp`].
     Arp,
-    /// As [`Rule::NeighbourSolicitation`].
-    NeighbourSolicitation,
-    /// As [`Rule::NeighbourAdvertisement`].
-    NeighbourAdvertisement,
+    /// As [`Rule::NeighborSolicitation`].
+    NeighborSolicitation,
+    /// As [`Rule::NeighborAdvertisement`].
+    NeighborAdvertisement,
     /// As [`Rule::Syn`] of IPv4.
     Syn,
     /// As [`Rule::Syn`] of IPv6.
@@ -59,8 +59,8 @@ impl PuntClass {
     pub const ALL: [Self; 9] = [
         Self::Lldp,
         Self::Arp,
-        Self::NeighbourSolicitation,
-        Self::NeighbourAdvertisement,
+        Self::NeighborSolicitation,
+        Self::NeighborAdvertisement,
         Self::Syn,
         Self::Syn6,
         Self::NoRoute,
@@ -73,8 +73,8 @@ impl PuntClass {
         match self {
             Self::Lldp => Rule::Lldp,
             Self::Arp => Rule::Arp,
-            Self::NeighbourSolicitation => Rule::NeighbourSolicitation,
-            Self::NeighbourAdvertisement => Rule::NeighbourAdvertisement,
+            Self::NeighborSolicitation => Rule::NeighborSolicitation,
+            Self::NeighborAdvertisement => Rule::NeighborAdvertisement,
             Self::Syn => Rule::Syn { ipv6: false },
             Self::Syn6 => Rule::Syn { ipv6: true },
             Self::NoRoute => Rule::NoRoute { ipv6: false },

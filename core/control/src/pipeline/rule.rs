@@ -47,9 +47,9 @@ pub enum Rule {
     /// ARP of hosts goes to the controller only.
     Arp,
     /// Neighbour solicitations of hosts go to the controller only.
-    NeighbourSolicitation,
+    NeighborSolicitation,
     /// Neighbour advertisements of hosts go to the controller only.
-    NeighbourAdvertisement,
+    NeighborAdvertisement,
     /// TCP SYNs of hosts go to the SYN table.
     Syn {
         /// IPv6, else IPv4.
@@ -228,8 +228,8 @@ pub const BASE: [Rule; 18] = [
     Rule::Lldp,
     Rule::FromController,
     Rule::Arp,
-    Rule::NeighbourSolicitation,
-    Rule::NeighbourAdvertisement,
+    Rule::NeighborSolicitation,
+    Rule::NeighborAdvertisement,
     Rule::Syn { ipv6: false },
     Rule::Syn { ipv6: true },
     Rule::HeldSyn,
@@ -260,8 +260,8 @@ impl Rule {
             | Self::FromBypass { .. }
             | Self::FromHost { .. }
             | Self::Arp
-            | Self::NeighbourSolicitation
-            | Self::NeighbourAdvertisement
+            | Self::NeighborSolicitation
+            | Self::NeighborAdvertisement
             | Self::Syn { .. }
             | Self::SynAck { .. }
             | Self::Reset { .. } => Table::Admit,
@@ -293,7 +293,7 @@ impl Rule {
             Self::SourceFilter { .. } => 55,
             Self::TeardownCopy { .. } => 54,
             Self::AdvisedHandshake { .. } => 53,
-            Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
+            Self::Arp | Self::NeighborSolicitation | Self::NeighborAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
             Self::Hairpin { .. } | Self::Resequence { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,

@@ -227,8 +227,8 @@ const fn punted(class: PuntClass) -> &'static str {
     match class {
         PuntClass::Lldp => "discovery frames",
         PuntClass::Arp => "ARP",
-        PuntClass::NeighbourSolicitation => "neighbour solicitations",
-        PuntClass::NeighbourAdvertisement => "neighbour advertisements",
+        PuntClass::NeighborSolicitation => "neighbour solicitations",
+        PuntClass::NeighborAdvertisement => "neighbour advertisements",
         PuntClass::Syn => "IPv4 SYNs",
         PuntClass::Syn6 => "IPv6 SYNs",
         PuntClass::NoRoute => "IPv4 without a default path",
