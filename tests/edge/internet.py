@@ -133,7 +133,7 @@ def files_of_third(braid, folder, right):
 
 def sessions(braid, configs):
     peers = [peer for config in configs for peer in status(braid, config)["peers"]]
-    return [(peer["name"], [path["sessions"] for path in peer["paths"]]) for peer in peers]
+    return [(peer["name"], [(path["sessions"], path["cipher"]) for path in peer["paths"]]) for peer in peers]
 
 
 def reloads(braid, configs, processes, size):

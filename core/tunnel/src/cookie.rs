@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::keys::PublicKey;
-use crate::wire::COOKIE;
+use crate::wire::{COOKIE, Terms};
 
 /// A secret makes cookies for this long, and accepts them for as long again.
 pub(crate) const COOKIE_LIFETIME: Duration = Duration::from_secs(120);
@@ -52,6 +52,11 @@ fn cookie(secret: &[u8; 32], from: SocketAddr, uplink: u8) -> [u8; COOKIE] {
         IpAddr::V6(address) => address,
     };
     mac(secret, &[&address.octets(), &from.port().to_be_bytes(), &[uplink]])
+}
+
+/// The MAC of a challenge, which only who has seen the initiation with this MAC can make.
+pub(crate) fn challenge_mac(greeting: &[u8; 32], terms: &Terms, initiation: &[u8; COOKIE]) -> [u8; COOKIE] {
+    mac(greeting, &[&[terms.suite.number()], &terms.cookie, initiation])
 }
 
 /// The key of MACs that only those can make who know the receiver's public key: others get no answer at all.

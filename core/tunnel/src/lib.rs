@@ -42,5 +42,6 @@ mod wire;
 pub use bond::{Bond, BondCounters, PathReport, PathShare, UplinkSettings};
 pub use endpoint::{Dial, Endpoint, Event, MAX_PATHS, PathRef, PathStatus, Peer, Refused, Transmit};
 pub use keys::{KeyError, PrivateKey, PublicKey};
+pub use noise::Suite;
 pub use site::{Lan, PeerStatus, Site, SiteCounters, SiteSettings};
 pub use traffic::{PathChoice, Traffic, TrafficRule};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use crate::noise::Ciphers;
+use crate::noise::{Ciphers, Suite};
 use crate::replay::ReplayWindow;
 use crate::wire::{self, Sealed};
 
@@ -12,8 +12,8 @@ use crate::wire::{self, Sealed};
 pub(crate) const REKEY_AFTER: Duration = Duration::from_secs(120);
 /// No session is used when it is older.
 const EXPIRES_AFTER: Duration = Duration::from_secs(180);
-/// Far below the counter's end, so that no nonce is used twice.
-const MAX_DATAGRAMS: u64 = 1 << 60;
+/// No nonce is used twice, and no key for more than AES-GCM is safe with, by far.
+const MAX_DATAGRAMS: u64 = 1 << 32;
 
 pub(crate) struct Session {
     /// The name by which datagrams to this end call it.
@@ -50,6 +50,10 @@ impl Session {
         let Sealed { counter, content, .. } = sealed;
         let is_authentic = self.window.is_new(counter) && self.ciphers.open(counter, content, &mut buffer);
         is_authentic.then(|| Opened { content: buffer, is_newest: self.window.mark(counter) })
+    }
+
+    pub(crate) const fn suite(&self) -> Suite {
+        self.ciphers.suite
     }
 
     pub(crate) fn is_usable(&self, now: Time) -> bool {

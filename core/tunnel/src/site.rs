@@ -8,6 +8,7 @@ use braid_types::{IpPrefix, Time};
 use crate::bond::{Bond, BondCounters, PathShare, UplinkSettings};
 use crate::endpoint::{Endpoint, Event, PathRef, PathStatus, Peer, Refused, Renumbering, Transmit};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::noise::Suite;
 use crate::traffic::{Fragments, PathChoice, Sizes, Traffic};
 
 /// What the local network gives and takes.
@@ -34,6 +35,8 @@ pub struct SiteSettings {
     pub traffic: Traffic,
     /// What the local network is.
     pub lan: Lan,
+    /// The ciphers that are quickest here.
+    pub suite: Suite,
 }
 
 /// Packets that went nowhere.
@@ -77,6 +80,7 @@ impl Site {
     /// A site with these settings; `seed` must be random and secret.
     pub fn new(now: Time, settings: SiteSettings, seed: [u8; 32]) -> Self {
         let mut endpoint = Endpoint::new(now, settings.key.clone(), &settings.peers, seed);
+        endpoint.prefer(settings.suite);
         let bonds = settings.peers.iter().map(|_| Bond::new(now, endpoint.random_number())).collect();
         let sizes = Sizes::new(endpoint.random_number());
         let (fragments, events, packets, counters) = Default::default();

@@ -1,15 +1,17 @@
 //! The datagrams between sites. All numbers are big-endian.
 //!
 //! ```text
-//! initiation  1 version 0 0 | sender index | Noise IK first message | cookie | mac
-//! challenge   2 version 0 0 | receiver index | cookie | mac
+//! initiation  1 version suite 0 | sender index | Noise IK first message | cookie | mac
+//! challenge   2 version suite 0 | receiver index | cookie | mac
 //! response    3 version 0 0 | receiver index | sender index | Noise IK second message
 //! data        4 version 0 0 | receiver index | counter (8) | sealed content
 //! ```
+//!
+//! The suite of an initiation is that of its session, the one of a challenge is what its sender prefers.
 
-use crate::noise::{INITIATION, RESPONSE, TAG};
+use crate::noise::{INITIATION, RESPONSE, Suite, TAG};
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// The link number and flags inside an initiation.
 pub(crate) const OFFER: usize = 4;
 pub(crate) const COOKIE: usize = 16;
@@ -28,9 +30,16 @@ const HEADERS: usize = 14 + 20 + 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Datagram<'a> {
     Initiation(Initiation<'a>),
-    Challenge { receiver: u32, cookie: [u8; COOKIE], mac: [u8; COOKIE] },
+    Challenge { receiver: u32, terms: Terms, mac: [u8; COOKIE] },
     Response { receiver: u32, sender: u32, noise: &'a [u8] },
     Data(Sealed<'a>),
+}
+
+/// What both ends know before a handshake: the proof of the sender's address, and the ciphers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Terms {
+    pub(crate) cookie: [u8; COOKIE],
+    pub(crate) suite: Suite,
 }
 
 /// A datagram with content, for the session that its receiver calls `receiver`.
@@ -45,7 +54,7 @@ pub(crate) struct Sealed<'a> {
 pub(crate) struct Initiation<'a> {
     pub(crate) sender: u32,
     pub(crate) noise: &'a [u8],
-    pub(crate) cookie: [u8; COOKIE],
+    pub(crate) terms: Terms,
     pub(crate) mac: [u8; COOKIE],
     /// All that the MAC is over.
     pub(crate) before_mac: &'a [u8],
@@ -55,18 +64,21 @@ impl<'a> Datagram<'a> {
     /// Reads a datagram; `None` if it is none of ours.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = bytes;
-        let [kind, VERSION, 0, 0] = take::<4>(&mut rest)? else { return None };
+        let [kind, VERSION, suite, 0] = take::<4>(&mut rest)? else { return None };
         let index = u32::from_be_bytes(take(&mut rest)?);
-        match (kind, bytes.len()) {
-            (1, INITIATION_LENGTH) => initiation(bytes, index, rest).map(Self::Initiation),
-            (2, CHALLENGE_LENGTH) => {
-                Some(Self::Challenge { receiver: index, cookie: take(&mut rest)?, mac: take(&mut rest)? })
+        match (kind, suite, bytes.len()) {
+            (1, suite, INITIATION_LENGTH) => {
+                initiation(bytes, index, Suite::of_number(suite)?, rest).map(Self::Initiation)
             }
-            (3, RESPONSE_LENGTH) => {
+            (2, suite, CHALLENGE_LENGTH) => {
+                let terms = Terms { cookie: take(&mut rest)?, suite: Suite::of_number(suite)? };
+                Some(Self::Challenge { receiver: index, terms, mac: take(&mut rest)? })
+            }
+            (3, 0, RESPONSE_LENGTH) => {
                 let sender = u32::from_be_bytes(take(&mut rest)?);
                 Some(Self::Response { receiver: index, sender, noise: rest })
             }
-            (4, DATA_OVERHEAD..) => {
+            (4, 0, DATA_OVERHEAD..) => {
                 let counter = u64::from_be_bytes(take(&mut rest)?);
                 Some(Self::Data(Sealed { receiver: index, counter, content: rest }))
             }
@@ -75,27 +87,31 @@ impl<'a> Datagram<'a> {
     }
 }
 
-fn initiation<'a>(bytes: &'a [u8], sender: u32, rest: &'a [u8]) -> Option<Initiation<'a>> {
+fn initiation<'a>(bytes: &'a [u8], sender: u32, suite: Suite, rest: &'a [u8]) -> Option<Initiation<'a>> {
     let (noise, mut macs) = rest.split_at_checked(INITIATION + OFFER)?;
     let before_mac = bytes.get(..INITIATION_LENGTH - COOKIE)?;
-    Some(Initiation { sender, noise, cookie: take(&mut macs)?, mac: take(&mut macs)?, before_mac })
+    let terms = Terms { cookie: take(&mut macs)?, suite };
+    Some(Initiation { sender, noise, terms, mac: take(&mut macs)?, before_mac })
 }
 
 /// An initiation up to its MAC, which `mac` computes.
 pub(crate) fn put_initiation(
     sender: u32,
     noise: &[u8],
-    cookie: [u8; COOKIE],
+    terms: Terms,
     mac: impl FnOnce(&[u8]) -> [u8; COOKIE],
 ) -> Vec<u8> {
-    let mut bytes = [&[1, VERSION, 0, 0], &sender.to_be_bytes()[..], noise, &cookie].concat();
+    let Terms { cookie, suite } = terms;
+    let head = [1, VERSION, suite.number(), 0];
+    let mut bytes = [&head, &sender.to_be_bytes()[..], noise, &cookie].concat();
     let mac = mac(&bytes);
     bytes.extend(mac);
     bytes
 }
 
-pub(crate) fn put_challenge(receiver: u32, cookie: [u8; COOKIE], mac: [u8; COOKIE]) -> Vec<u8> {
-    [&[2, VERSION, 0, 0], &receiver.to_be_bytes()[..], &cookie, &mac].concat()
+pub(crate) fn put_challenge(receiver: u32, terms: Terms, mac: [u8; COOKIE]) -> Vec<u8> {
+    let head = [2, VERSION, terms.suite.number(), 0];
+    [&head, &receiver.to_be_bytes()[..], &terms.cookie, &mac].concat()
 }
 
 pub(crate) fn put_response(receiver: u32, sender: u32, noise: &[u8]) -> Vec<u8> {
@@ -131,11 +147,14 @@ mod tests {
     #[test]
     fn datagrams_are_read_as_they_are_written_and_never_when_truncated() {
         let noise = [7; INITIATION + OFFER];
-        let initiation = put_initiation(5, &noise, [1; COOKIE], |_| [2; COOKIE]);
+        let terms = |byte, suite| Terms { cookie: [byte; COOKIE], suite };
+        let first = terms(1, Suite::AesGcm);
+        let initiation = put_initiation(5, &noise, first, |_| [2; COOKIE]);
         let Some(Datagram::Initiation(read)) = Datagram::read(&initiation) else { panic!() };
-        assert_eq!((read.sender, read.noise, read.cookie, read.mac), (5, &noise[..], [1; 16], [2; 16]));
-        let challenge = put_challenge(6, [3; COOKIE], [4; COOKIE]);
-        let wanted = Datagram::Challenge { receiver: 6, cookie: [3; 16], mac: [4; 16] };
+        assert_eq!((read.sender, read.noise, read.terms, read.mac), (5, &noise[..], first, [2; 16]));
+        let terms = terms(3, Suite::ChaChaPoly);
+        let challenge = put_challenge(6, terms, [4; COOKIE]);
+        let wanted = Datagram::Challenge { receiver: 6, terms, mac: [4; 16] };
         assert_eq!(Datagram::read(&challenge), Some(wanted));
         let response = put_response(7, 8, &[9; RESPONSE]);
         let wanted = Datagram::Response { receiver: 7, sender: 8, noise: &[9; RESPONSE] };
@@ -145,6 +164,8 @@ mod tests {
         for whole in [initiation, challenge, response, data] {
             assert!(Datagram::read(&whole).is_some());
             (0..whole.len()).for_each(|length| assert_eq!(Datagram::read(&whole[..length]), None));
+            let strange = [&whole[..2], &[7], &whole[3..]].concat();
+            assert_eq!(Datagram::read(&strange), None, "no such ciphers");
         }
     }
 

@@ -26,6 +26,7 @@ mod metrics;
 mod names;
 mod nat;
 mod status;
+mod suite;
 mod uplinks;
 
 pub use config::{Config, ConfigError, Destination, DialConfig, LanConfig, PeerConfig, UplinkConfig};

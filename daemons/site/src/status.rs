@@ -127,6 +127,9 @@ pub struct PathDocument {
     pub mtu: usize,
     /// Sessions since the start.
     pub sessions: u64,
+    /// The cipher of the present one.
+    #[serde(default)]
+    pub cipher: Option<String>,
 }
 
 impl StatusDocument {
@@ -187,6 +190,7 @@ impl PeerDocument {
                 loss: report.map(|report| report.loss),
                 mtu: path.max_packet,
                 sessions: path.sessions,
+                cipher: path.suite.map(|suite| suite.name().to_owned()),
             }
         };
         Self {

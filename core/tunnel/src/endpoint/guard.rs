@@ -7,7 +7,8 @@ use braid_types::{RateLimit, Time, mix};
 
 use crate::cookie::{self, Cookies};
 use crate::keys::PublicKey;
-use crate::wire::{self, Initiation};
+use crate::noise::Suite;
+use crate::wire::{self, Initiation, Terms};
 
 /// Handshakes a second, of which each takes three multiplications on the curve; as many more with those at addresses of peers.
 const HANDSHAKES: Most = Most { of_all: 200, of_one: 20 };
@@ -28,6 +29,8 @@ pub(super) enum Verdict {
 /// Judges initiations at the cost of a few hashes, and of no memory.
 pub(super) struct Guard {
     greeting: [u8; 32],
+    /// The ciphers that this end prefers, as its challenges say.
+    pub(super) suite: Suite,
     cookies: Cookies,
     of_strangers: Budget,
     /// Of those who are at an address of a peer.
@@ -58,6 +61,7 @@ impl Guard {
     pub(super) fn new(own: &PublicKey, salt: u64) -> Self {
         Self {
             greeting: cookie::greeting_key(own),
+            suite: Suite::default(),
             cookies: Cookies::default(),
             of_strangers: Budget::new(),
             of_peers: Budget::new(),
@@ -80,14 +84,15 @@ impl Guard {
         // Strangers take nothing from peers; and who is at the address of one takes nothing from the others.
         let place = self.place(from);
         let budget = if is_of_peer() { &mut self.of_peers } else { &mut self.of_strangers };
-        if self.cookies.is_proof(from, uplink, initiation.cookie) {
+        if self.cookies.is_proof(from, uplink, initiation.terms.cookie) {
             let is_within = budget.handshakes.take(now, place, HANDSHAKES);
             return if is_within { Verdict::Proven } else { Verdict::Limited };
         }
         match self.cookies.make(from, uplink) {
             Some(cookie) if budget.challenges.take(now, place, CHALLENGES) => {
-                let mac = cookie::mac(&self.greeting, &[&cookie, &initiation.mac]);
-                Verdict::Challenge(wire::put_challenge(initiation.sender, cookie, mac))
+                let terms = Terms { cookie, suite: self.suite };
+                let mac = cookie::challenge_mac(&self.greeting, &terms, &initiation.mac);
+                Verdict::Challenge(wire::put_challenge(initiation.sender, terms, mac))
             }
             _ => Verdict::Limited,
         }
@@ -139,7 +144,8 @@ mod tests {
             let cookie = self.cookies.make(from, 0).filter(|_| has_cookie).unwrap_or_default();
             let greeting = self.greeting;
             let mac = |before: &[u8]| cookie::mac(&greeting, &[before]);
-            let bytes = wire::put_initiation(1, &[0; INITIATION + OFFER], cookie, mac);
+            let terms = Terms { cookie, ..Terms::default() };
+            let bytes = wire::put_initiation(1, &[0; INITIATION + OFFER], terms, mac);
             let Some(Datagram::Initiation(initiation)) = Datagram::read(&bytes) else {
                 return Verdict::Forged;
             };

@@ -16,10 +16,10 @@ use crate::buffers::Buffers;
 use crate::content::{FIRST_OWN_KIND, Own};
 use crate::cookie;
 use crate::keys::{PrivateKey, PublicKey};
-use crate::noise;
+use crate::noise::{self, Suite};
 use crate::path::{Due, Handshake, Path};
 use crate::session::Session;
-use crate::wire::{self, Datagram, Initiation, OFFER, Sealed};
+use crate::wire::{self, Datagram, Initiation, OFFER, Sealed, Terms};
 use guard::{Guard, Verdict};
 use peers::Peers;
 pub(crate) use renumbering::Renumbering;
@@ -116,6 +116,11 @@ impl Endpoint {
         }
     }
 
+    /// Prefers these ciphers from now on: sessions begin with them if the other end does, too.
+    pub const fn prefer(&mut self, suite: Suite) {
+        self.guard.suite = suite;
+    }
+
     /// Handles a datagram that arrived at `uplink`. Whatever it is, it costs little unless a peer has sent it.
     pub fn handle_datagram(&mut self, now: Time, uplink: u8, from: SocketAddr, bytes: &[u8]) {
         match Datagram::read(bytes) {
@@ -123,8 +128,8 @@ impl Endpoint {
             Some(Datagram::Initiation(initiation)) => {
                 self.handle_initiation(now, (uplink, from), &initiation);
             }
-            Some(Datagram::Challenge { receiver, cookie, mac }) => {
-                self.handle_challenge(now, receiver, cookie, mac);
+            Some(Datagram::Challenge { receiver, terms, mac }) => {
+                self.handle_challenge(now, receiver, terms, mac);
             }
             Some(Datagram::Response { receiver, sender, noise }) => {
                 self.handle_response(now, receiver, sender, noise);
@@ -265,10 +270,11 @@ impl Endpoint {
         let Some((path, peer, greeting)) = self.peers.with_peer(at) else { return };
         let Some(to) = path.dials else { return };
         let offer: [u8; OFFER] = [path.number, 0, 0, 0];
-        let (cookie, mut mac) = (path.cookie(now), [0; wire::COOKIE]);
-        let begun = noise::initiate(&self.key, &peer, ephemeral, &cookie, &offer);
+        let (theirs, mut mac) = (path.terms(now), [0; wire::COOKIE]);
+        let terms = Terms { suite: theirs.suite.min(self.guard.suite), ..theirs };
+        let begun = noise::initiate(&self.key, &peer, ephemeral, &terms, &offer);
         let Some((state, message)) = begun else { return };
-        let bytes = wire::put_initiation(name, &message, cookie, |before| {
+        let bytes = wire::put_initiation(name, &message, terms, |before| {
             mac = cookie::mac(&greeting, &[before]);
             mac
         });
@@ -281,21 +287,15 @@ impl Endpoint {
         self.transmits.push_back(Transmit { uplink, to, bytes });
     }
 
-    fn handle_challenge(
-        &mut self,
-        now: Time,
-        name: u32,
-        cookie: [u8; wire::COOKIE],
-        mac: [u8; wire::COOKIE],
-    ) {
+    fn handle_challenge(&mut self, now: Time, name: u32, terms: Terms, mac: [u8; wire::COOKIE]) {
         let Some(at) = self.peers.named(name) else { return };
         let Some((path, _, greeting)) = self.peers.with_peer(at) else { return };
         // Only who has seen the initiation can answer it.
         let wanted = path.handshake().filter(|handshake| handshake.local == name);
-        let wanted = wanted.map(|handshake| cookie::mac(&greeting, &[&cookie, &handshake.mac]));
+        let wanted = wanted.map(|handshake| cookie::challenge_mac(&greeting, &terms, &handshake.mac));
         if !wanted.is_some_and(|wanted| cookie::equal(wanted, mac)) {
             self.refused.forged = self.refused.forged.saturating_add(1);
-        } else if path.handle_cookie(now, cookie) {
+        } else if path.handle_terms(now, terms) {
             self.dial(now, at);
         }
     }
@@ -336,7 +336,7 @@ impl Endpoint {
     /// Computes a handshake for somebody who is at the address that he sends from.
     fn accept(&mut self, now: Time, (uplink, from): (u8, SocketAddr), initiation: &Initiation<'_>) {
         let ephemeral = self.random_bytes();
-        let accepted = noise::accept::<OFFER>(&self.key, ephemeral, &initiation.cookie, initiation.noise);
+        let accepted = noise::accept::<OFFER>(&self.key, ephemeral, &initiation.terms, initiation.noise);
         let Some(accepted) = accepted else {
             self.refused.forged = self.refused.forged.saturating_add(1);
             return;

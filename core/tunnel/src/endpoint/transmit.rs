@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::bond::Bond;
+use crate::noise::Suite;
 use crate::path::Path;
 
 /// A datagram to send.
@@ -33,6 +34,8 @@ pub struct PathStatus {
     pub max_packet: usize,
     /// Sessions since the start.
     pub sessions: u64,
+    /// The ciphers of the present one.
+    pub suite: Option<Suite>,
 }
 
 impl PathStatus {
@@ -45,6 +48,7 @@ impl PathStatus {
             max_content: path.max_content(),
             max_packet: Bond::room(path.max_content()),
             sessions: path.handshakes,
+            suite: path.suite(),
         }
     }
 }

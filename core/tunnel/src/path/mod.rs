@@ -22,9 +22,9 @@ use braid_types::{Backoff, Time};
 
 use crate::cookie::COOKIE_LIFETIME;
 use crate::endpoint::Dial;
-use crate::noise::Initiated;
+use crate::noise::{Initiated, Suite};
 use crate::session::{Opened, REKEY_AFTER, Session};
-use crate::wire::{COOKIE, DATA_OVERHEAD, Sealed};
+use crate::wire::{COOKIE, DATA_OVERHEAD, Sealed, Terms};
 pub(crate) use mtu::LEAST as LEAST_MTU;
 use mtu::MtuSearch;
 
@@ -58,8 +58,9 @@ pub(crate) struct Path {
     retry_at: Time,
     /// The last wait; `None` before the first try.
     retry: Option<Duration>,
-    cookie: Option<(Time, [u8; COOKIE])>,
-    takes_cookie: bool,
+    /// Those that the other end has sent last.
+    terms: Option<(Time, Terms)>,
+    takes_terms: bool,
     last_received: Time,
     last_sent: Time,
     /// The first question since the last datagram was received.
@@ -115,8 +116,8 @@ impl Path {
             handshake: None,
             retry_at: now,
             retry: None,
-            cookie: None,
-            takes_cookie: false,
+            terms: None,
+            takes_terms: false,
             last_received: now,
             last_sent: now,
             unanswered: None,
@@ -185,7 +186,7 @@ impl Path {
         if may_dial && self.wants_handshake(now) && self.retry_at <= now {
             let wait = HANDSHAKE_RETRY.after(self.retry);
             (self.retry_at, self.retry) = (now + wait, Some(wait));
-            self.takes_cookie = true;
+            self.takes_terms = true;
             return Some(Due::Dial);
         }
         let pings = self.current.is_some() && self.ping_at() <= now;
@@ -249,17 +250,18 @@ impl Path {
         }
     }
 
-    pub(crate) fn cookie(&self, now: Time) -> [u8; COOKIE] {
-        // It may count for twice as long; one that does not costs a challenge.
+    /// The cookie to show, and the ciphers that the other end prefers; without a cookie, it will be asked for both.
+    pub(crate) fn terms(&self, now: Time) -> Terms {
+        // The cookie may count for twice as long; one that does not costs a challenge.
         let most = COOKIE_LIFETIME.saturating_mul(2);
-        let fresh = self.cookie.filter(|(since, _)| now.since(*since) < most);
-        fresh.map_or([0; COOKIE], |(_, cookie)| cookie)
+        let fresh = self.terms.filter(|(since, _)| now.since(*since) < most);
+        fresh.map(|(_, terms)| terms).unwrap_or_default()
     }
 
-    /// Takes a cookie; whether to begin again at once with it, which happens once for each attempt.
-    pub(crate) fn handle_cookie(&mut self, now: Time, cookie: [u8; COOKIE]) -> bool {
-        self.cookie = Some((now, cookie));
-        std::mem::take(&mut self.takes_cookie)
+    /// Takes the other end's terms; whether to begin again at once with them, which happens once for each attempt.
+    pub(crate) fn handle_terms(&mut self, now: Time, terms: Terms) -> bool {
+        self.terms = Some((now, terms));
+        std::mem::take(&mut self.takes_terms)
     }
 
     pub(crate) fn await_response(&mut self, handshake: Handshake) {
@@ -306,6 +308,11 @@ impl Path {
         let is_turn = self.conflict.last.replace((now, from)).is_some_and(displaces);
         self.conflict.turns = if is_turn { self.conflict.turns.saturating_add(1) } else { 0 };
         self.conflict.turns == CONFLICT_TURNS
+    }
+
+    /// The ciphers of the session that sends.
+    pub(crate) fn suite(&self) -> Option<Suite> {
+        self.current.as_ref().map(Session::suite)
     }
 
     /// The local names of all sessions and of the handshake.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use braid_tunnel::{Event, PathRef};
+use braid_tunnel::{Event, PathRef, Suite};
 
-use crate::world::{Faults, World, address, packet, pair, site, site_without_addresses};
+use crate::world::{Faults, World, address, packet, pair, pair_preferring, site, site_without_addresses};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -17,6 +17,26 @@ fn both_paths_come_up_and_carry_packets_both_ways() {
     world.send(1, &packet(2, 1, 5, 2, 500));
     world.run(SECOND);
     assert_eq!((world.numbers(1), world.numbers(0)), (vec![1], vec![2]));
+}
+
+#[test]
+fn sessions_have_the_ciphers_that_both_ends_prefer_or_those_that_are_quick_everywhere() {
+    use Suite::{AesGcm, ChaChaPoly};
+    for (preferred, wanted) in [
+        ([AesGcm, AesGcm], AesGcm),
+        ([AesGcm, ChaChaPoly], ChaChaPoly),
+        ([ChaChaPoly, AesGcm], ChaChaPoly),
+        ([ChaChaPoly, ChaChaPoly], ChaChaPoly),
+    ] {
+        let mut world = pair_preferring(preferred);
+        // Long enough for two renewals.
+        world.run(250 * SECOND);
+        let suites = |site: usize| world.sites[site].peers().flat_map(|it| it.paths).map(|it| it.suite);
+        assert!((0..2).flat_map(suites).all(|suite| suite == Some(wanted)), "{preferred:?}");
+        world.send(0, &packet(1, 2, 5, 1, 500));
+        world.run(SECOND);
+        assert_eq!(world.numbers(1), [1]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use braid_tunnel::{
-    Dial, Event, Lan, Peer, PrivateKey, Site, SiteSettings, Traffic, Transmit, UplinkSettings,
+    Dial, Event, Lan, Peer, PrivateKey, Site, SiteSettings, Suite, Traffic, Transmit, UplinkSettings,
 };
 use braid_types::{SplitMix64, Time};
 
@@ -100,6 +100,7 @@ fn settings(own: u8, peers: &[(u8, Option<usize>)], uplinks: usize) -> SiteSetti
         uplinks: vec![UplinkSettings::default(); uplinks],
         traffic: Traffic::default(),
         lan: Lan::Routed,
+        suite: Suite::default(),
     }
 }
 
@@ -113,6 +114,13 @@ pub(crate) fn pair_with(traffic: Traffic, costs: [u8; 2]) -> World {
     let uplinks = costs.map(|cost| UplinkSettings { cost, ..UplinkSettings::default() }).to_vec();
     let first = SiteSettings { traffic, uplinks, ..settings(1, &[(2, Some(1))], 2) };
     World::new(vec![site_of(1, first), site(2, &[(1, None)], 2)])
+}
+
+/// Such a pair, whose sites prefer these ciphers.
+pub(crate) fn pair_preferring([first, second]: [Suite; 2]) -> World {
+    let first = SiteSettings { suite: first, ..settings(1, &[(2, Some(1))], 2) };
+    let second = SiteSettings { suite: second, ..settings(2, &[(1, None)], 2) };
+    World::new(vec![site_of(1, first), site_of(2, second)])
 }
 
 /// A UDP packet from site `from` to site `to` with a number in it.

@@ -24,6 +24,7 @@ use crate::metrics;
 use crate::names::Names;
 use crate::nat::Nat;
 use crate::status::{StatusDocument, StatusSocket};
+use crate::suite;
 use crate::uplinks::{self, Uplink};
 use reload::Reload;
 
@@ -293,5 +294,6 @@ fn settings(config: &Config) -> SiteSettings {
         uplinks: config.uplinks.iter().map(|it| UplinkSettings { rate: it.rate, cost: it.cost }).collect(),
         traffic: config.traffic.clone(),
         lan: if config.lan.ethernet { Lan::Bridged } else { Lan::Routed },
+        suite: suite::quickest(),
     }
 }

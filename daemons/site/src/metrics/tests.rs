@@ -22,6 +22,7 @@ fn document() -> StatusDocument {
         loss: None,
         mtu: 1_398,
         sessions: 3,
+        cipher: None,
     };
     let peer = PeerDocument {
         name: "a \"branch\"".to_owned(),
