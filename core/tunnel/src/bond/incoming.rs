@@ -266,7 +266,7 @@ impl Incoming {
         let fate = self.resequencer.offer(now, &name(numbered.key), segment, PathId(path), size, hold);
         self.has_come_late |= self.resequencer.path(PathId(path)).late > late;
         match packet.filter(|_| fate == Fate::Forward) {
-            Some(packet) if is_datagram && !self.pacer.is_empty() => self.pacer.push(packet),
+            Some(packet) if is_datagram => self.pacer.push(packet),
             packet => self.packets.extend(packet),
         }
         self.release(now);

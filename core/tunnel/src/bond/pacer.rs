@@ -1,5 +1,5 @@
-//! Datagrams that have waited for others are passed on little by little: all at once, they would overflow the socket of a host that
-//! reads them, such as those of QUIC. TCP makes its sockets as large as it needs.
+//! Datagrams are passed on as evenly as they usually arrive: those that jitter, or the wait for others, has bunched would
+//! overflow the socket of a host that reads them, such as those of QUIC. TCP makes its sockets as large as it needs.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,10 +10,14 @@ const UDP: u8 = 17;
 const FRAGMENT: u8 = 44;
 /// What may be before an IP header: nothing, or Ethernet with up to two VLAN tags.
 const HEADERS: [usize; 4] = [0, 14, 18, 22];
-/// So many packets are passed on in a turn, and so many more for each that arrives in it.
+/// So many packets may be passed on for each turn, and for each that usually arrives in one; what is not used is saved for bursts.
 const TURN: Duration = Duration::from_millis(1);
-const LEAST: u32 = 3;
-const FOR_EACH: u32 = 1;
+const LEAST: f64 = 3.0;
+const FOR_EACH: f64 = 2.0;
+const SAVED: f64 = 32.0;
+/// The weight of a turn in what usually arrives, if more has arrived in it and if less has: a sender that becomes faster does not wait.
+const RISE: f64 = 0.05;
+const FALL: f64 = 0.01;
 /// With more, none waits.
 const MAX_PACKETS: usize = 4_096;
 
@@ -23,20 +27,19 @@ pub(super) struct Pacer {
     packets: VecDeque<Vec<u8>>,
     /// When the present turn began; `None` before the first one.
     turn: Option<Time>,
-    /// What may be passed on in it still.
-    left: u32,
+    /// Packets that have arrived in it.
+    arrived: u32,
+    /// Packets that usually arrive in a turn.
+    usual: f64,
+    /// Packets that may be passed on.
+    left: f64,
 }
 
 impl Pacer {
     /// One has arrived, whatever becomes of it.
     pub(super) fn note_arrival(&mut self, now: Time) {
         self.begin_turn(now);
-        self.left = self.left.saturating_add(FOR_EACH);
-    }
-
-    /// Whether none waits here, so that one that has waited for none may pass.
-    pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.arrived = self.arrived.saturating_add(1);
     }
 
     pub(super) fn push(&mut self, datagram: Vec<u8>) {
@@ -46,11 +49,11 @@ impl Pacer {
     /// The next one that is due.
     pub(super) fn poll(&mut self, now: Time) -> Option<Vec<u8>> {
         self.begin_turn(now);
-        if self.left == 0 && self.packets.len() <= MAX_PACKETS {
+        if self.left < 1.0 && self.packets.len() <= MAX_PACKETS {
             return None;
         }
         let packet = self.packets.pop_front()?;
-        self.left = self.left.saturating_sub(1);
+        self.left = (self.left - 1.0).max(0.0);
         Some(packet)
     }
 
@@ -60,9 +63,21 @@ impl Pacer {
     }
 
     fn begin_turn(&mut self, now: Time) {
-        if self.turn.is_none_or(|turn| now.since(turn) >= TURN) {
-            (self.turn, self.left) = (Some(now), LEAST);
+        let Some(turn) = self.turn else {
+            (self.turn, self.left) = (Some(now), SAVED);
+            return;
+        };
+        let turns = now.since(turn).as_secs_f64() / TURN.as_secs_f64();
+        if turns < 1.0 {
+            return;
         }
+        let beyond = f64::from(self.arrived) - self.usual;
+        self.usual += if beyond > 0.0 { RISE } else { FALL } * beyond;
+        // None has arrived in those between.
+        self.usual *= (1.0 - FALL).powf(turns - 1.0);
+        let more = LEAST + FOR_EACH * self.usual;
+        self.left = (self.left + turns * more).min(SAVED.max(more));
+        (self.turn, self.arrived) = (Some(now), 0);
     }
 }
 
@@ -85,25 +100,44 @@ fn is_ip_datagram(packet: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The packets that are passed on in each of some turns.
-    fn passed(pacer: &mut Pacer, turns: std::ops::Range<u64>) -> Vec<usize> {
-        let pass = |now| std::iter::from_fn(|| pacer.poll(now)).count();
-        turns.map(Time::from_millis).map(pass).collect()
+    /// The packets that are passed on in each turn, of those that arrive in it.
+    fn passed(pacer: &mut Pacer, begin: u64, arrivals: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let turn = |(at, arrivals): (u64, usize)| {
+            let now = Time::from_millis(at);
+            (0..arrivals).for_each(|_| {
+                pacer.note_arrival(now);
+                pacer.push(Vec::new());
+            });
+            std::iter::from_fn(|| pacer.poll(now)).count()
+        };
+        (begin..).zip(arrivals).map(turn).collect()
     }
 
     #[test]
-    fn many_packets_are_passed_on_in_turns_faster_than_others_arrive() {
+    fn what_arrives_evenly_does_not_wait_and_bunches_are_passed_on_in_turns() {
         let mut pacer = Pacer::default();
-        (0..12).for_each(|_| pacer.push(Vec::new()));
-        assert_eq!(passed(&mut pacer, 100..104), [3, 3, 3, 3]);
+        let even = passed(&mut pacer, 0, [4; 1_000]);
+        assert_eq!(even, [4; 1_000]);
+        // Nothing for twenty turns, and then all.
+        let bunch = (0..100).map(|turn| if turn % 20 == 19 { 80 } else { 0 });
+        let passed = passed(&mut pacer, 1_000, bunch.collect::<Vec<_>>());
+        assert_eq!(passed.iter().sum::<usize>() + pacer.packets.len(), 400);
+        assert!(passed.iter().all(|it| *it <= 32) && pacer.packets.len() < 60, "{passed:?}");
+        assert_eq!(
+            passed[20..28].iter().sum::<usize>(),
+            48,
+            "the first bunch has passed within nine turns: {passed:?}"
+        );
+        assert_eq!(pacer.poll_timeout(), Some(Time::from_millis(1_100)));
+    }
+
+    #[test]
+    fn a_burst_after_a_pause_passes_at_once_and_no_more_than_so_many_wait() {
+        let mut pacer = Pacer::default();
+        assert_eq!(passed(&mut pacer, 0, [1, 0, 0, 30]), [1, 0, 0, 30]);
         assert_eq!(pacer.poll_timeout(), None);
-        (0..100).for_each(|_| pacer.push(Vec::new()));
-        (0..12).for_each(|_| pacer.note_arrival(Time::from_millis(300)));
-        assert_eq!(passed(&mut pacer, 300..304), [15, 3, 3, 3]);
-        pacer.push(Vec::new());
-        assert_eq!(pacer.poll_timeout(), Some(Time::from_millis(304)));
-        (0..5_000).for_each(|_| pacer.push(Vec::new()));
-        assert!(passed(&mut pacer, 306..307)[0] > 900, "no more than so many wait");
+        let most = passed(&mut pacer, 5_000, [5_000]);
+        assert!(most[0] > 900 && pacer.packets.len() <= MAX_PACKETS, "{most:?}");
     }
 
     #[test]
