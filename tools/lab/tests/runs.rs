@@ -123,8 +123,9 @@ fn all_directions_go_on_at_the_same_time_as_often_and_with_as_many_streams_as_is
     let text = text.replace("directions: [{ from: b, to: a }]", "permutation: 1");
     let (scenario, rounds) = (Scenario::parse(&text, "chain.yaml").unwrap(), Rounds::default());
     let report = run_with(&bench, &scenario, &learning(), &rounds).unwrap();
-    let (one, two) = ("tcp 2 at once", "tcp 2 at once, 2 streams");
-    assert_eq!(*rounds.titles.borrow(), [one, one, two, two], "eight transfers, two at a time");
+    let titles =
+        ["", ", 2 streams"].map(|streams| [1, 2].map(|run| format!("tcp 2 at once{streams}, run {run}")));
+    assert_eq!(*rounds.titles.borrow(), titles.concat(), "eight transfers, two at a time");
     let settings: Vec<_> = report
         .rows
         .iter()
