@@ -10,6 +10,10 @@ const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
+/// Extension headers of IPv6 that a packet may have before its transport header. RFC 8200, 4.1.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const DESTINATION: u8 = 60;
 
 /// The packets that a card would make of one that the kernel has left to it, one after the other. As Linux does:
 /// `tcp_gso_segment`, `__udp_gso_segment`.
@@ -100,11 +104,12 @@ impl Packet {
     /// or broken.
     pub fn cut(&self) -> Option<Vec<Self>> {
         let mut segments = Segments::new(&self.data, self.offload, Start::Ethernet)?;
-        let frames = std::iter::from_fn(|| {
-            let mut data = Vec::new();
-            segments.write_next(&mut data).then(|| Self::complete(data))
-        });
-        Some(frames.collect())
+        let mut frames = Vec::new();
+        let mut data = Vec::new();
+        while segments.write_next(&mut data) {
+            frames.push(Self::complete(std::mem::take(&mut data)));
+        }
+        (segments.rest.is_empty() && !frames.is_empty()).then_some(frames)
     }
 }
 
@@ -118,10 +123,11 @@ impl Layout {
             GSO_UDP => false,
             _ => return None,
         };
-        let transport = usize::from(csum_start);
-        let is_behind = transport >= network + if is_v4 { 20 } else { 40 };
+        // What is inside of a tunnel, to which the checksum may belong, is not cut.
+        let transport = transport_of(data, network, is_v4, if is_tcp { TCP } else { UDP })?;
+        let is_outermost = !needs_checksum || transport == usize::from(csum_start);
         let layout = Self { network, transport, is_v4, is_tcp, size: gso_size.into() };
-        (needs_checksum && is_behind && gso_size > 0).then_some(layout)
+        (is_outermost && gso_size > 0).then_some(layout)
     }
 
     /// The length of the headers. What the kernel says of it may be longer: by a segment, if a card has made the packet.
@@ -163,4 +169,18 @@ impl Layout {
         put_u16(data, self.transport + place, fold(addresses + u64::from(protocol) + length))?;
         complete(data, self.transport, self.transport + place)
     }
+}
+
+/// The position of the header of this protocol, if it is what the IP header at `network` carries.
+fn transport_of(data: &[u8], network: usize, is_v4: bool, protocol: u8) -> Option<usize> {
+    if is_v4 {
+        let length = usize::from(data.get(network)? & 0xf) * 4;
+        return (length >= 20 && *data.get(network + 9)? == protocol).then_some(network + length);
+    }
+    let (mut next, mut at) = (*data.get(network + 6)?, network + 40);
+    while [HOP_BY_HOP, ROUTING, DESTINATION].contains(&next) {
+        let [after, length] = *data.get(at..)?.first_chunk()?;
+        (next, at) = (after, at + (usize::from(length) + 1) * 8);
+    }
+    (next == protocol).then_some(at)
 }

@@ -1,6 +1,6 @@
 //! What is coalesced and cut again is what it was, whatever it is.
 
-use braid_offload::{Coalesced, Offload, Packet, Segments, Start};
+use braid_offload::{Coalesced, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, Segments, Start};
 use proptest::prelude::*;
 
 /// One direction of a flow.
@@ -189,4 +189,39 @@ proptest! {
             Coalesced::verify_and_coalesce(&mut [Packet::complete(data.clone()), Packet::complete(data.clone())], start);
         }
     }
+}
+
+#[test]
+fn what_a_card_has_coalesced_is_cut_without_a_pending_checksum() {
+    for (is_v6, is_udp) in [(false, false), (true, false), (false, true), (true, true)] {
+        let flow = Flow { is_v6, is_udp, start: Start::Ethernet, is_tagged: false };
+        let wanted = flow.packets(&[1_000, 1_000, 300]);
+        let headers = wanted[0].len() - 1_000;
+        let payload = wanted.iter().flat_map(|packet| &packet[headers..]).copied();
+        let data: Vec<u8> = wanted[0][..headers].iter().copied().chain(payload).collect();
+        let gso_type = if is_udp { GSO_UDP } else { [GSO_TCPV4, GSO_TCPV6][usize::from(is_v6)] };
+        let offload = Offload { checksum_valid: true, gso_type, gso_size: 1_000, ..Offload::default() };
+        let frames = Packet { data: data.clone(), offload }.cut().unwrap();
+        assert_eq!(frames, wanted.iter().cloned().map(Packet::complete).collect::<Vec<_>>());
+        let empty = Packet { data: data[..headers].to_vec(), offload };
+        assert_eq!(empty.cut(), None, "nothing is left of it");
+    }
+}
+
+#[test]
+fn segments_inside_of_a_tunnel_are_not_cut() {
+    let flow = Flow { is_v6: false, is_udp: false, start: Start::Ethernet, is_tagged: false };
+    let [inner] = &flow.packets(&[3_000])[..] else { panic!() };
+    // GRE between an outer and the inner IP header.
+    let outer = [&inner[..23], &[47], &inner[24..34], &[0, 0, 8, 0]].concat();
+    let data = [&outer[..], &inner[14..]].concat();
+    let offload = Offload {
+        needs_checksum: true,
+        gso_type: GSO_TCPV4,
+        gso_size: 1_000,
+        csum_start: 14 + 20 + 4 + 20,
+        csum_offset: 16,
+        ..Offload::default()
+    };
+    assert_eq!(Packet { data, offload }.cut(), None);
 }

@@ -12,7 +12,7 @@ use crate::wire::{self, Sealed};
 pub(crate) const REKEY_AFTER: Duration = Duration::from_secs(120);
 /// No session is used when it is older.
 const EXPIRES_AFTER: Duration = Duration::from_secs(180);
-/// No nonce is used twice, and no key for more than AES-GCM is safe with, by far.
+/// No nonce is used twice. Keys expire long before.
 const MAX_DATAGRAMS: u64 = 1 << 32;
 
 pub(crate) struct Session {
@@ -57,7 +57,7 @@ impl Session {
     }
 
     pub(crate) fn is_usable(&self, now: Time) -> bool {
-        now.since(self.since) < EXPIRES_AFTER && self.counter < MAX_DATAGRAMS
+        now.since(self.since) < EXPIRES_AFTER && self.counter < MAX_DATAGRAMS.saturating_sub(1)
     }
 
     pub(crate) fn is_due_for_rekey(&self, now: Time) -> bool {

@@ -8,14 +8,16 @@ use braid_types::Time;
 
 const UDP: u8 = 17;
 const FRAGMENT: u8 = 44;
-/// What may be before an IP header: nothing, or Ethernet with up to two VLAN tags.
-const HEADERS: [usize; 4] = [0, 14, 18, 22];
-/// So many packets may be passed on for each turn, and for each that usually arrives in one; what is not used is saved for bursts.
+/// Lengths of Ethernet headers, with up to two VLAN tags.
+const ETHERNET: [usize; 3] = [14, 18, 22];
+const IP_KINDS: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
+/// So many packets may be passed on for each turn, and for each that usually arrives in one. What is not used is saved, up to so many
+/// packets, for bursts.
 const TURN: Duration = Duration::from_millis(1);
 const LEAST: f64 = 3.0;
 const FOR_EACH: f64 = 2.0;
 const SAVED: f64 = 32.0;
-/// The weight of a turn in what usually arrives, if more has arrived in it and if less has: a sender that becomes faster does not wait.
+/// The weight of a turn in what usually arrives, if more has arrived in it and if less has: a sender that becomes faster waits little.
 const RISE: f64 = 0.05;
 const FALL: f64 = 0.01;
 /// With more, none waits.
@@ -83,16 +85,23 @@ impl Pacer {
 
 /// Whether an IP packet, or an Ethernet frame with two VLAN tags at most, has UDP inside, or is a fragment of IPv6.
 pub(super) fn is_datagram(packet: &[u8]) -> bool {
-    HEADERS.into_iter().filter_map(|at| packet.get(at..)).any(is_ip_datagram)
+    let is_in_frame = |at: usize| {
+        let kind = packet.get(..at).and_then(<[u8]>::last_chunk);
+        let rest = packet.get(at..).filter(|_| kind.is_some_and(|kind| IP_KINDS.contains(kind)));
+        // Short frames have padding behind it.
+        rest.is_some_and(|rest| datagram_length(rest).is_some_and(|length| length <= rest.len()))
+    };
+    datagram_length(packet) == Some(packet.len()) || ETHERNET.into_iter().any(is_in_frame)
 }
 
-fn is_ip_datagram(packet: &[u8]) -> bool {
-    let Some([first, _, a, b, c, d, next, _, _, protocol]) = packet.first_chunk::<10>() else { return false };
+/// How long the IP packet says that it is, if it is one with such content.
+fn datagram_length(packet: &[u8]) -> Option<usize> {
+    let [first, _, a, b, c, d, next, _, _, protocol] = packet.first_chunk::<10>()?;
     let [length, payload] = [[*a, *b], [*c, *d]].map(|it| usize::from(u16::from_be_bytes(it)));
     match first >> 4 {
-        4 => length == packet.len() && *protocol == UDP,
-        6 => payload.saturating_add(40) == packet.len() && [UDP, FRAGMENT].contains(next),
-        _ => false,
+        4 if *protocol == UDP => Some(length),
+        6 if [UDP, FRAGMENT].contains(next) => Some(payload.saturating_add(40)),
+        _ => None,
     }
 }
 
@@ -144,9 +153,13 @@ mod tests {
     fn datagrams_are_known_in_packets_and_frames() {
         let v4 = |protocol| [&[0x45, 0, 0, 30, 0, 0, 0, 0, 64, protocol][..], &[0; 20]].concat();
         let v6 = |next| [&[0x60, 0, 0, 0, 0, 10, next, 64][..], &[0; 42]].concat();
-        let frame = |tags: usize, packet: Vec<u8>| [vec![0x45; 14 + 4 * tags], packet].concat();
+        let frame = |tags: usize, packet: Vec<u8>| {
+            let kind = if packet[0] >> 4 == 4 { [8, 0] } else { [0x86, 0xdd] };
+            [&vec![0x45; 12 + 4 * tags][..], &kind, &packet].concat()
+        };
+        let padded = [frame(0, v4(UDP)), vec![0; 16]].concat();
         let frames = [frame(0, v4(UDP)), frame(0, v6(UDP)), frame(1, v4(UDP)), frame(2, v6(UDP))];
-        for packet in [v4(UDP), v6(UDP), v6(FRAGMENT)].into_iter().chain(frames) {
+        for packet in [v4(UDP), v6(UDP), v6(FRAGMENT)].into_iter().chain(frames).chain([padded]) {
             assert!(is_datagram(&packet), "{packet:?}");
         }
         for packet in [v4(6), v6(6), frame(0, v4(6)), frame(1, v6(6)), vec![0x45], Vec::new(), vec![0; 99]] {

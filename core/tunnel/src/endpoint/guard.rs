@@ -84,7 +84,9 @@ impl Guard {
         // Strangers take nothing from peers; and who is at the address of one takes nothing from the others.
         let place = self.place(from);
         let budget = if is_of_peer() { &mut self.of_peers } else { &mut self.of_strangers };
-        if self.cookies.is_proof(from, uplink, initiation.terms.cookie) {
+        // Who asks for ciphers that are slow here gets another challenge, which says so.
+        let is_quick = initiation.terms.suite <= self.suite;
+        if is_quick && self.cookies.is_proof(from, uplink, initiation.terms.cookie) {
             let is_within = budget.handshakes.take(now, place, HANDSHAKES);
             return if is_within { Verdict::Proven } else { Verdict::Limited };
         }
@@ -142,9 +144,12 @@ mod tests {
         fn judged(&mut self, from: SocketAddr, has_cookie: bool, is_of_peer: bool) -> Verdict {
             self.cookies.rotate(Time::ZERO, || [1; 32]);
             let cookie = self.cookies.make(from, 0).filter(|_| has_cookie).unwrap_or_default();
+            self.judged_with(from, Terms { cookie, ..Terms::default() }, is_of_peer)
+        }
+
+        fn judged_with(&mut self, from: SocketAddr, terms: Terms, is_of_peer: bool) -> Verdict {
             let greeting = self.greeting;
             let mac = |before: &[u8]| cookie::mac(&greeting, &[before]);
-            let terms = Terms { cookie, ..Terms::default() };
             let bytes = wire::put_initiation(1, &[0; INITIATION + OFFER], terms, mac);
             let Some(Datagram::Initiation(initiation)) = Datagram::read(&bytes) else {
                 return Verdict::Forged;
@@ -179,5 +184,26 @@ mod tests {
             assert_eq!(of_one, most.of_one as usize);
             assert!(passed(&guard.judged(address(2), has_cookie, true)));
         }
+    }
+
+    #[test]
+    fn who_wants_ciphers_that_are_slow_here_is_challenged_again() {
+        let mut guard = Guard::new(&PublicKey([9; 32]), 5);
+        guard.judged(address(1), false, true);
+        let cookie = guard.cookies.make(address(1), 0).unwrap();
+        let mut judged = |preferred, suite| {
+            guard.suite = preferred;
+            guard.judged_with(address(1), Terms { cookie, suite }, true)
+        };
+        let verdict = judged(Suite::ChaChaPoly, Suite::AesGcm);
+        let Verdict::Challenge(bytes) = verdict else { panic!() };
+        let challenge = Datagram::read(&bytes);
+        assert!(
+            matches!(challenge, Some(Datagram::Challenge { terms, .. }) if terms.suite == Suite::ChaChaPoly)
+        );
+        for preferred in [Suite::ChaChaPoly, Suite::AesGcm] {
+            assert!(matches!(judged(preferred, Suite::ChaChaPoly), Verdict::Proven));
+        }
+        assert!(matches!(judged(Suite::AesGcm, Suite::AesGcm), Verdict::Proven));
     }
 }

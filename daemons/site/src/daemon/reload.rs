@@ -25,6 +25,7 @@ impl SiteDaemon {
         match self.prepare(file) {
             Ok(reload) => match &self.nat {
                 Some(nat) => {
+                    tracing::debug!(file = %file.display(), "waiting for address translation");
                     nat.set_networks(reload.config.networks());
                     self.pending = Some(reload);
                 }
