@@ -255,11 +255,11 @@ class Check:
         self.expect("switches connect to the leader themselves", via is None)
         since = time.time()
         self.do("one switch is cut off from the leader", lambda: self.cut_port(address.rsplit(":", 1)[1]))
-        way = lambda: leader.ways().get(dpid, (None, None))[1]
-        while way() is None and time.time() < since + 20:
+        via_member = lambda: leader.ways().get(dpid, (None, None))[1]
+        while via_member() is None and time.time() < since + 20:
             time.sleep(0.05)
         self.times.setdefault("served through a standby", []).append(time.time() - since)
-        says_so = lambda: way() is not None and self.members[way()].relayed() == 1
+        says_so = lambda: via_member() is not None and self.members[via_member()].relayed() == 1
         self.expect("the switch is served through a standby that says so", wait_until_equal(says_so, True))
         transfers = leader.transfers()
         client = self.lab.inside("alpha", "python3", str(HERE / "mptcp.py"), "hold", "10.0.0.2", "1")
@@ -268,7 +268,7 @@ class Check:
         self.expect("the leader has placed it", wait_until_equal(opened, True))
         client.kill()
         # Open vSwitch gives the connection up that was cut.
-        wait_until("the switch connects anew", lambda: dpid in leader.ways() and way() is None, 40)
+        wait_until("the switch connects anew", lambda: dpid in leader.ways() and via_member() is None, 40)
         self.heal()
         self.expect("nobody passes it on any more", wait_until_equal(leader.relayed, 0))
         self.expect("the leader stays", self.settle() is leader)

@@ -21,6 +21,8 @@ pub(crate) const INITIATION: usize = 32 + 32 + TAG + TAG;
 pub(crate) const RESPONSE: usize = 32 + TAG;
 
 /// The AEAD of a session. Both are safe; which one is quicker depends on the processor.
+///
+/// In the order of what they need of it: two ends that prefer different ones have the lesser.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Suite {
     /// ChaCha20-Poly1305, quick everywhere.

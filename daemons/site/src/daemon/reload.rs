@@ -29,7 +29,7 @@ impl SiteDaemon {
                     nat.set_networks(reload.config.networks());
                     self.pending = Some(reload);
                 }
-                None => self.adopt(reload),
+                None => self.apply(reload),
             },
             Err(error) => self.refuse(&error),
         }
@@ -40,7 +40,7 @@ impl SiteDaemon {
         let Some(answer) = self.nat.as_ref().and_then(Nat::poll_networks) else { return };
         let Some(reload) = self.pending.take() else { return };
         match answer {
-            Ok(()) => self.adopt(reload),
+            Ok(()) => self.apply(reload),
             Err(error) => {
                 let back = self.lan.set_networks(self.config.networks());
                 back.unwrap_or_else(|error| tracing::error!("{error}"));
@@ -58,7 +58,7 @@ impl SiteDaemon {
         Ok(Reload { file: file.to_owned(), config, names, changes })
     }
 
-    fn adopt(&mut self, reload: Reload) {
+    fn apply(&mut self, reload: Reload) {
         let Reload { file, config, names, changes } = reload;
         let SiteSettings { peers, networks, traffic, .. } = settings(&config);
         let now = self.now();

@@ -38,9 +38,9 @@ impl Labs {
         let index = plan.add_link(bridges, [parameters; 2], backend);
         let growth = Growth::of(&folder, &plan)?;
         let link = &plan.links[index];
-        if let Err(error) = growth.lay(link).and_then(|()| folder.write_plan(&plan)) {
+        if let Err(error) = growth.add(link).and_then(|()| folder.write_plan(&plan)) {
             // The first failure is the one to report.
-            let _ = growth.take_up(link);
+            let _ = growth.remove(link);
             return Err(error);
         }
         let (mut links, problem) = inspect(&folder, &plan)?;
@@ -58,7 +58,7 @@ impl Labs {
         let link = removable(&plan, index)?;
         let (mut links, problem) = inspect(&folder, &plan)?;
         problem.map_or(Ok(()), Err)?;
-        Growth::of(&folder, &plan)?.take_up(link)?;
+        Growth::of(&folder, &plan)?.remove(link)?;
         plan.remove_link(index);
         folder.write_plan(&plan)?;
         Ok(links.swap_remove(index))
@@ -138,7 +138,7 @@ impl<'a> Growth<'a> {
         Ok(Self { folder, plan, marker: marker.ok_or_else(|| LabError::NoLab(plan.lab.clone()))? })
     }
 
-    fn lay(&self, link: &LinkPlan) -> Result<(), LabError> {
+    fn add(&self, link: &LinkPlan) -> Result<(), LabError> {
         // `ip` enters the namespace, so that the pair is made there.
         self.batch("ip", Commands(self.plan).link(link))?;
         let ovs = OpenVSwitch::new(self.folder, &self.marker);
@@ -148,7 +148,7 @@ impl<'a> Growth<'a> {
         self.batch("tc", [0, 1].map(|side| shaper(link, side)).concat())
     }
 
-    fn take_up(&self, link: &LinkPlan) -> Result<(), LabError> {
+    fn remove(&self, link: &LinkPlan) -> Result<(), LabError> {
         OpenVSwitch::new(self.folder, &self.marker).remove_ports(link)?;
         // The other end goes with it.
         self.batch("ip", format!("link del {}\n", link.ends[0].device))
