@@ -11,7 +11,7 @@
 
 use crate::noise::{INITIATION, RESPONSE, Suite, TAG};
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 /// The link number and flags inside an initiation.
 pub(crate) const OFFER: usize = 4;
 pub(crate) const COOKIE: usize = 16;

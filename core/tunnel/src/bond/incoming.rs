@@ -8,10 +8,11 @@ use braid_spray::{Fate, HoldTime, Numbered, PathId, Resequencer, Segment, SeqNo,
 use braid_types::{FiveTuple, Time};
 
 use super::copies::Copies;
-use super::frame::{Frame, MAX_LISTED, Mark, Parity, Part, Payload, Place};
+use super::frame::{Frame, MAX_LISTED, Mark, Parity, Part, Payload, Place, Stamp};
 use super::pacer::{self, Pacer};
 use super::parity::Recovery;
 use super::parts::Parts;
+use super::playout::Playout;
 use super::repair::Missing;
 use crate::endpoint::MAX_PATHS;
 
@@ -44,10 +45,11 @@ pub(super) struct Incoming {
     round_trip: Duration,
     /// Whether a packet was overtaken by one that was sent later.
     has_come_late: bool,
-    resequencer: Resequencer<Vec<u8>>,
+    resequencer: Resequencer<(Stamp, Vec<u8>)>,
     parts: Parts,
     copies: Copies,
     pacer: Pacer,
+    playout: Playout,
     packets: VecDeque<Vec<u8>>,
     received: u64,
     recovered: u64,
@@ -76,6 +78,7 @@ impl Incoming {
             parts: Parts::default(),
             copies: Copies::default(),
             pacer: Pacer::default(),
+            playout: Playout::default(),
             packets: VecDeque::new(),
             received: 0,
             recovered: 0,
@@ -235,12 +238,12 @@ impl Incoming {
                     self.pass_on(packet);
                 }
             }
-            Payload::Numbered { part: Part::Whole, numbered, packet } => {
-                self.put_in_order(now, path, numbered, packet);
+            Payload::Numbered { part: Part::Whole, numbered, sent, packet } => {
+                self.put_in_order(now, path, numbered, sent, packet);
             }
-            Payload::Numbered { part, numbered, packet } => {
+            Payload::Numbered { part, numbered, sent, packet } => {
                 if let Some(packet) = self.parts.join(numbered, part, &packet) {
-                    self.put_in_order(now, path, numbered, packet);
+                    self.put_in_order(now, path, numbered, sent, packet);
                 }
             }
         }
@@ -251,22 +254,23 @@ impl Incoming {
         self.packets.push_back(packet);
     }
 
-    fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, packet: Vec<u8>) {
+    fn put_in_order(&mut self, now: Time, path: u8, numbered: Numbered, sent: Stamp, packet: Vec<u8>) {
         self.received = self.received.saturating_add(1);
         let is_datagram = pacer::is_datagram(&packet);
         if is_datagram {
             self.pacer.note_arrival(now);
+            self.playout.note_arrival(now, sent);
         }
         self.settle(now);
         let segment = Segment { seq: SeqNo(numbered.number), payload: 1, ..Segment::default() };
         let size = u32::try_from(packet.len()).unwrap_or(u32::MAX);
         let mut packet = Some(packet);
-        let hold = || packet.take().unwrap_or_default();
+        let hold = || (sent, packet.take().unwrap_or_default());
         let late = self.resequencer.path(PathId(path)).late;
         let fate = self.resequencer.offer(now, &name(numbered.key), segment, PathId(path), size, hold);
         self.has_come_late |= self.resequencer.path(PathId(path)).late > late;
         match packet.filter(|_| fate == Fate::Forward) {
-            Some(packet) if is_datagram => self.pacer.push(packet),
+            Some(packet) if is_datagram => self.pace(now, sent, packet),
             packet => self.packets.extend(packet),
         }
         self.release(now);
@@ -292,10 +296,16 @@ impl Incoming {
         }
     }
 
+    /// Passes on a datagram that was sent at `sent`, and before which none is missing.
+    fn pace(&mut self, now: Time, sent: Stamp, datagram: Vec<u8>) {
+        let hold = self.playout.hold(now, sent);
+        self.pacer.push(now + hold, datagram);
+    }
+
     fn release(&mut self, now: Time) {
-        while let Some(packet) = self.resequencer.poll_packet() {
+        while let Some((sent, packet)) = self.resequencer.poll_packet() {
             match pacer::is_datagram(&packet) {
-                true => self.pacer.push(packet),
+                true => self.pace(now, sent, packet),
                 false => self.packets.push_back(packet),
             }
         }

@@ -9,6 +9,7 @@ mod outgoing;
 mod pacer;
 mod parity;
 mod parts;
+mod playout;
 mod repair;
 mod train;
 mod waiting;

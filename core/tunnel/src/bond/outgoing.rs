@@ -6,7 +6,7 @@ use braid_spray::Numbered;
 use braid_types::{Time, secret_hash_of};
 
 use super::Bond;
-use super::frame::{NUMBERED_HEAD, Part, Payload};
+use super::frame::{NUMBERED_HEAD, Part, Payload, Stamp};
 use super::line::Line;
 use super::lines::Held;
 use super::parity::Block;
@@ -129,7 +129,8 @@ impl Bond {
 
     fn push_numbered(&mut self, now: Time, path: u8, numbered: Numbered, packet: &[u8]) {
         self.lines.note_used(now, path);
-        let payload = |part, packet| Payload::Numbered { part, numbered, packet };
+        let sent = Stamp::at(now);
+        let payload = |part, packet| Payload::Numbered { part, numbered, sent, packet };
         if self.fits(path, packet.len().saturating_add(NUMBERED_HEAD)) {
             self.push(now, path, payload(Part::Whole, packet));
             return;

@@ -23,10 +23,11 @@ const FALL: f64 = 0.01;
 /// With more, none waits.
 const MAX_PACKETS: usize = 4_096;
 
-/// Datagrams that are due, in order.
+/// Datagrams that are to be passed on, in order.
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
-    packets: VecDeque<Vec<u8>>,
+    /// And when they are due.
+    packets: VecDeque<(Time, Vec<u8>)>,
     /// When the present turn began; `None` before the first one.
     turn: Option<Time>,
     /// Packets that have arrived in it.
@@ -44,24 +45,24 @@ impl Pacer {
         self.arrived = self.arrived.saturating_add(1);
     }
 
-    pub(super) fn push(&mut self, datagram: Vec<u8>) {
-        self.packets.push_back(datagram);
+    /// Takes a datagram that is to be passed on at `due` or later.
+    pub(super) fn push(&mut self, due: Time, datagram: Vec<u8>) {
+        self.packets.push_back((due, datagram));
     }
 
     /// The next one that is due.
     pub(super) fn poll(&mut self, now: Time) -> Option<Vec<u8>> {
         self.begin_turn(now);
-        if self.left < 1.0 && self.packets.len() <= MAX_PACKETS {
-            return None;
-        }
-        let packet = self.packets.pop_front()?;
+        let (is_full, may_pass) = (self.packets.len() > MAX_PACKETS, self.left >= 1.0);
+        let (_, packet) = self.packets.pop_front_if(|(due, _)| is_full || may_pass && *due <= now)?;
         self.left = (self.left - 1.0).max(0.0);
         Some(packet)
     }
 
     /// When the next one is due, after [`Self::poll`] gave none.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
-        self.turn.filter(|_| !self.packets.is_empty()).map(|turn| turn + TURN)
+        let (due, _) = self.packets.front()?;
+        Some((self.turn? + TURN).max(*due))
     }
 
     fn begin_turn(&mut self, now: Time) {
@@ -115,7 +116,7 @@ mod tests {
             let now = Time::from_millis(at);
             (0..arrivals).for_each(|_| {
                 pacer.note_arrival(now);
-                pacer.push(Vec::new());
+                pacer.push(now, Vec::new());
             });
             std::iter::from_fn(|| pacer.poll(now)).count()
         };

@@ -164,7 +164,7 @@ fn the_longest_datagram_is_found_and_longer_packets_pass_in_two() {
     world.run(3 * SECOND);
     let status: Vec<_> = world.sites[0].peers().flat_map(|it| it.paths).map(|it| it.max_content).collect();
     assert_eq!(status, [1_500 - 28 - 32, 1_400 - 28 - 32]);
-    assert_eq!(world.sites[0].mtu(), Some(1_400 - 28 - 32 - 14));
+    assert_eq!(world.sites[0].mtu(), Some(1_400 - 28 - 32 - 16));
     (0..40).for_each(|number| world.send(0, &packet(1, 2, 5, number, 1_500)));
     world.run(SECOND);
     assert_eq!(world.numbers(1), (0..40).collect::<Vec<_>>());

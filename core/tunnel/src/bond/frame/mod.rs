@@ -1,13 +1,15 @@
 //! What travels inside of sessions: packets, parts of packets, repairs of lost ones, probes and their answers.
 
 mod payload;
+mod stamp;
 
 use crate::endpoint::MAX_PATHS;
 use crate::wire::take;
 pub(super) use payload::{Part, Payload};
+pub(super) use stamp::{Delay, Stamp};
 
-/// Kind, mark, sequence number of the path, key, number.
-pub(super) const NUMBERED_HEAD: usize = 14;
+/// Kind, mark, sequence number of the path, key, number, when it was sent.
+pub(super) const NUMBERED_HEAD: usize = 16;
 /// The most packets that one frame asks for, or gives up.
 pub(super) const MAX_LISTED: usize = 64;
 
@@ -240,7 +242,12 @@ mod tests {
     fn frames_are_read_as_they_are_written() {
         let numbered = Numbered { key: 7, number: u32::MAX };
         let parts = [Part::Whole, Part::First, Part::Second];
-        let payloads = parts.map(|part| Payload::Numbered { part, numbered, packet: &[1, 2][..] });
+        let payloads = parts.map(|part| Payload::Numbered {
+            part,
+            numbered,
+            sent: Stamp::read([0x12, 0x34]),
+            packet: &[1, 2][..],
+        });
         let mark = Mark { path: 7, paths: 8, shows_losses: true };
         let more = [Payload::Urgent(&[9][..]), Payload::Copy { number: numbered, packet: &[8, 9] }];
         let packets = payloads.into_iter().chain(more).flat_map(|payload| {

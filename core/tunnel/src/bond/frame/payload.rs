@@ -2,7 +2,8 @@
 
 use braid_spray::Numbered;
 
-use super::{Mark, word};
+use super::{Mark, Stamp, word};
+use crate::wire::take;
 
 const NUMBERED: u8 = 1;
 const URGENT: u8 = 2;
@@ -24,6 +25,7 @@ pub(in crate::bond) enum Payload<P> {
     Numbered {
         part: Part,
         numbered: Numbered,
+        sent: Stamp,
         packet: P,
     },
     Urgent(P),
@@ -38,8 +40,8 @@ impl<P> Payload<P> {
     /// The same with something else in the packet's place.
     pub(in crate::bond) fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Payload<Q> {
         match self {
-            Self::Numbered { part, numbered, packet } => {
-                Payload::Numbered { part, numbered, packet: to(packet) }
+            Self::Numbered { part, numbered, sent, packet } => {
+                Payload::Numbered { part, numbered, sent, packet: to(packet) }
             }
             Self::Urgent(packet) => Payload::Urgent(to(packet)),
             Self::Copy { number, packet } => Payload::Copy { number, packet: to(packet) },
@@ -71,17 +73,24 @@ impl<'a> Payload<&'a [u8]> {
             _ => return None,
         };
         let numbered = Numbered { key: word(rest)?, number: word(rest)? };
-        Some(Self::Numbered { part, numbered, packet: rest })
+        let sent = Stamp::read(take(rest)?);
+        Some(Self::Numbered { part, numbered, sent, packet: rest })
     }
 
     /// Puts a packet's content in the place of `content`.
     pub(in crate::bond) fn put(self, mark: Mark, seq: u32, content: &mut Vec<u8>) {
-        let (kind, numbered, packet) = match self {
-            Self::Urgent(packet) => (URGENT, None, packet),
-            Self::Copy { number, packet } => (COPY, Some(number), packet),
-            Self::Numbered { part: Part::Whole, numbered, packet } => (NUMBERED, Some(numbered), packet),
-            Self::Numbered { part: Part::First, numbered, packet } => (FIRST_PART, Some(numbered), packet),
-            Self::Numbered { part: Part::Second, numbered, packet } => (SECOND_PART, Some(numbered), packet),
+        let (kind, numbered, sent, packet) = match self {
+            Self::Urgent(packet) => (URGENT, None, None, packet),
+            Self::Copy { number, packet } => (COPY, Some(number), None, packet),
+            Self::Numbered { part: Part::Whole, numbered, sent, packet } => {
+                (NUMBERED, Some(numbered), Some(sent), packet)
+            }
+            Self::Numbered { part: Part::First, numbered, sent, packet } => {
+                (FIRST_PART, Some(numbered), Some(sent), packet)
+            }
+            Self::Numbered { part: Part::Second, numbered, sent, packet } => {
+                (SECOND_PART, Some(numbered), Some(sent), packet)
+            }
         };
         content.clear();
         content.extend([kind, mark.byte()]);
@@ -90,6 +99,7 @@ impl<'a> Payload<&'a [u8]> {
             content.extend(key.to_be_bytes());
             content.extend(number.to_be_bytes());
         }
+        content.extend(sent.into_iter().flat_map(Stamp::bytes));
         content.extend_from_slice(packet);
     }
 }

@@ -1,4 +1,4 @@
-//! A model of a sender with BBR, version 1, as Linux has it, and of its receiver, which acknowledges each packet. Nothing is sent twice.
+//! A model of a sender with BBR, version 1, and of its receiver, which acknowledges each packet. Nothing is sent twice.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -24,8 +24,9 @@ const CATCHES_UP: Duration = Duration::from_millis(1);
 /// A packet is lost when one that was sent so many after it has come, or so long after it, in round trips.
 const OVERTAKEN_BY: f64 = 0.25;
 
-/// A connection.
-pub(crate) struct Bbr {
+/// A connection as Linux has it; `ALLOWS_EXTRA` is false for stacks of QUIC, whose window makes no room for acknowledgements that
+/// come together.
+pub(crate) struct Bbr<const ALLOWS_EXTRA: bool> {
     next: u32,
     flying: BTreeMap<u32, Flight>,
     newest: Time,
@@ -76,7 +77,7 @@ struct Extra {
     most: VecDeque<(u32, f64)>,
 }
 
-impl Transport for Bbr {
+impl<const ALLOWS_EXTRA: bool> Transport for Bbr<ALLOWS_EXTRA> {
     const PROTOCOL: u8 = 17;
 
     fn new() -> Self {
@@ -150,7 +151,7 @@ impl Transport for Bbr {
     }
 }
 
-impl Bbr {
+impl<const ALLOWS_EXTRA: bool> Bbr<ALLOWS_EXTRA> {
     fn rate(&self) -> f64 {
         self.rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
     }
@@ -163,7 +164,8 @@ impl Bbr {
         if self.rates.is_empty() {
             return 10.0;
         }
-        let extra = self.extra.most.iter().map(|(_, extra)| *extra).fold(0.0, f64::max);
+        let known = self.extra.most.iter().filter(|_| ALLOWS_EXTRA);
+        let extra = known.map(|(_, extra)| *extra).fold(0.0, f64::max);
         match self.phase {
             Phase::Least { .. } => LEAST_PACKETS,
             Phase::Startup => (STARTUP_GAIN * self.fills() + AT_ENDS + extra).max(10.0),

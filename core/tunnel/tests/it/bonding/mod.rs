@@ -70,7 +70,12 @@ fn neither_do_they_for_quic() {
 
 #[test]
 fn nor_with_bbr() {
-    compare::<Bbr>(|_| Some(LEAST));
+    compare::<Bbr<true>>(|_| Some(LEAST));
+}
+
+#[test]
+fn nor_with_bbr_whose_window_is_twice_the_least_round_trip_without_more() {
+    compare::<Bbr<false>>(|_| Some(LEAST));
 }
 
 #[test]
