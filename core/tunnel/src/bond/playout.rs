@@ -10,14 +10,14 @@ use super::frame::{Delay, Stamp};
 /// The least delay is taken over this time, up to twice as long.
 const LEAST_WINDOW: Duration = Duration::from_secs(10);
 /// Of the datagrams, one in this time is compared with its neighbours; after a pause, none with those before it.
-const SPACING: Duration = Duration::from_millis(10);
-const PAUSE: Duration = Duration::from_millis(100);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
+const MAX_SAMPLE_GAP: Duration = Duration::from_millis(100);
 /// The jitter is the mean over about so many of them.
-const COMPARED: u32 = 200;
+const MAX_SAMPLES: u32 = 200;
 /// Datagrams are held up to so many times the jitter beyond the least delay, where there is so much, in seconds: less is noise of the
 /// two machines, and of queues.
-const JITTERS: f64 = 1.5;
-const NOISE: f64 = 0.004;
+const JITTER_FACTOR: f64 = 1.5;
+const LEAST_JITTER: f64 = 0.004;
 /// And no shorter or longer than this.
 const LEAST_HOLD: Duration = Duration::from_millis(1);
 const MOST_HOLD: Duration = Duration::from_millis(200);
@@ -32,7 +32,7 @@ pub(super) struct Playout {
     last_at: Time,
     /// How far one usually is from the line between its neighbours, twice, in seconds: not a queue that grows or shrinks.
     jitter: f64,
-    compared: u32,
+    samples: u32,
 }
 
 impl Playout {
@@ -53,23 +53,23 @@ impl Playout {
         let delay = sent.delay(now);
         let beyond = self.least.iter().flatten().map(|least| delay.beyond(*least)).max();
         let beyond = beyond.unwrap_or_default().as_secs_f64();
-        self.compare(now, beyond);
-        let usual = if self.jitter > NOISE { JITTERS * self.jitter } else { 0.0 };
-        let hold = Duration::from_secs_f64((usual - beyond).clamp(0.0, MOST_HOLD.as_secs_f64()));
+        self.sample(now, beyond);
+        let target = if self.jitter > LEAST_JITTER { JITTER_FACTOR * self.jitter } else { 0.0 };
+        let hold = Duration::from_secs_f64((target - beyond).clamp(0.0, MOST_HOLD.as_secs_f64()));
         if hold < LEAST_HOLD { Duration::ZERO } else { hold }
     }
 
-    fn compare(&mut self, now: Time, beyond: f64) {
+    fn sample(&mut self, now: Time, beyond: f64) {
         let past = now.since(self.last_at);
-        if past < SPACING {
+        if past < SAMPLE_INTERVAL {
             return;
         }
-        let [last, before, _] = if past < PAUSE { self.last } else { [None; 3] };
+        let [last, before, _] = if past < MAX_SAMPLE_GAP { self.last } else { [None; 3] };
         (self.last, self.last_at) = ([Some(beyond), last, before], now);
         if let [Some(after), Some(it), Some(before)] = self.last {
-            self.compared = self.compared.saturating_add(1).min(COMPARED);
+            self.samples = self.samples.saturating_add(1).min(MAX_SAMPLES);
             let bend = (before + after - 2.0 * it).abs();
-            self.jitter += (bend - self.jitter) / f64::from(self.compared);
+            self.jitter += (bend - self.jitter) / f64::from(self.samples);
         }
     }
 }
